@@ -1,0 +1,69 @@
+{#- The statement that compares what was seen with what is open and appends the difference. `sections`: section -> number of
+    resources seen; types of a section that is not in it are left alone. A section that came back empty closes nothing when the open
+    rows were written by another engine or minor version: there it may be missing, not empty. -#}
+{% macro append_changes(landing, seen, sections) -%}
+    {%- set whole_types = [] -%}
+    {%- set empty_types = [] -%}
+    {%- for section, resource_types in dbt_provenance.graph_sections().items() if section in sections -%}
+        {%- for resource_type in resource_types -%}
+            {%- do (whole_types if sections[section] else empty_types).append(dbt_provenance.literal(resource_type)) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set minor = dbt_version.split('.')[:2] | join('.') ~ '.%' -%}
+    insert into {{ dbt_provenance.name_of(landing) }}
+    with open_rows as (
+        select landed.*
+        from {{ dbt_provenance.name_of(landing) }} as landed
+        where landed.project_name = {{ dbt_provenance.literal(project_name) }}
+          and landed.target_name = {{ dbt_provenance.literal(target.name) }}
+        qualify row_number() over (partition by landed.unique_id order by landed.raw_id desc) = 1
+    ),
+    changes as (
+        select seen.unique_id, json_extract_string(seen.document, '$.resource_type') as resource_type, 'open' as change_kind,
+            seen.document, seen.document_hash, seen.location
+        from {{ seen }} as seen
+        left join open_rows on open_rows.unique_id = seen.unique_id
+        where (open_rows.unique_id is null or open_rows.change_kind = 'close' or open_rows.document_hash is distinct from seen.document_hash)
+          and {{ dbt_provenance.is_not_erased('seen.document', 'seen.document_hash') }}
+        union all
+        select open_rows.unique_id, open_rows.resource_type, 'close', null, null, open_rows.location
+        from open_rows
+        left join {{ seen }} as seen on seen.unique_id = open_rows.unique_id
+        where seen.unique_id is null
+          and open_rows.change_kind = 'open'
+          and (
+              open_rows.resource_type in ({{ (whole_types or ["''"]) | join(', ') }})
+              or (open_rows.resource_type in ({{ (empty_types or ["''"]) | join(', ') }}) and open_rows.dbt_version like {{ dbt_provenance.literal(minor) }})
+          )
+    )
+    select
+        (select coalesce(max(raw_id), 0) from {{ dbt_provenance.name_of(landing) }}) + row_number() over (order by unique_id),
+        {{ dbt_provenance.literal(project_name) }},
+        {{ dbt_provenance.literal(target.name) }},
+        {{ dbt_provenance.literal(target.schema) }},
+        1,
+        'graph',
+        unique_id,
+        resource_type,
+        change_kind,
+        document,
+        document_hash,
+        location,
+        {{ dbt_provenance.utc_now() }},
+        {{ dbt_provenance.literal(invocation_id) }},
+        {{ dbt_provenance.literal(dbt_version) }}
+    from changes
+{%- endmacro %}
+
+{#- An erased text is not captured again: neither the same document nor another document with the same description. -#}
+{% macro is_not_erased(document, document_hash) -%}
+    {%- set ledger = dbt_provenance.own_relation('prov_ledger') -%}
+    {%- if not dbt_provenance.exists_in_warehouse(ledger) -%}
+        {{ return('true') }}
+    {%- endif -%}
+    not exists (
+        select 1 from {{ dbt_provenance.name_of(ledger) }} as erased
+        where erased.ledger_action = 'erase'
+          and (erased.document_hash = {{ document_hash }} or erased.content_hash = sha256(json_extract_string({{ document }}, '$.description')))
+    )
+{%- endmacro %}

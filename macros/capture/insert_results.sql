@@ -1,0 +1,143 @@
+{#- Each result as JSON. Only what dbt says of the node is kept, never arguments, variables or the environment. -#}
+{% macro results_as_json(results) -%}
+    {%- set rows = [] -%}
+    {%- for result in results -%}
+        {%- set span = namespace(started=none, finished=none) -%}
+        {%- for step in result.timing or [] -%}
+            {%- if step.name == 'execute' -%}
+                {%- set span.started = step.started_at | string -%}
+                {%- set span.finished = step.completed_at | string -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {%- set response = result.adapter_response if result.adapter_response is mapping else {} -%}
+        {%- set rows_affected = response.get('rows_affected') -%}
+        {%- set row = {
+            'unique_id': result.node.unique_id,
+            'status': result.status | string,
+            'seconds': result.execution_time,
+            'message': result.message | string if result.message else none,
+            'failures': result.failures if result.failures is number else none,
+            'rows_affected': rows_affected if rows_affected is number else none,
+            'relation_name': result.node.relation_name or none,
+            'started': span.started,
+            'finished': span.finished,
+        } -%}
+        {%- if result.node.resource_type == 'source' -%}
+            {%- do row.update(dbt_provenance.freshness_as_json(result)) -%}
+        {%- endif -%}
+        {%- do rows.append(row) -%}
+    {%- endfor -%}
+    {{ return(rows) }}
+{%- endmacro %}
+
+{#- What `dbt source freshness` measured. Which expression gave the time is the source's own configuration. -#}
+{% macro freshness_as_json(result) -%}
+    {%- set policy = result.node.freshness -%}
+    {%- set warn = policy.warn_after if policy else none -%}
+    {%- set error = policy.error_after if policy else none -%}
+    {{ return({
+        'observed': true,
+        'max_loaded_at': result.max_loaded_at | string if result.max_loaded_at else none,
+        'snapshotted_at': result.snapshotted_at | string if result.snapshotted_at else none,
+        'age': result.age if result.age is number else none,
+        'warn_count': warn.count if warn else none,
+        'warn_period': warn.period | string if warn and warn.period else none,
+        'error_count': error.count if error else none,
+        'error_period': error.period | string if error and error.period else none,
+        'filter': policy.filter if policy and policy.filter else none,
+        'method': 'loaded_at_query' if result.node.loaded_at_query else ('loaded_at_field' if result.node.loaded_at_field else 'metadata'),
+    }) }}
+{%- endmacro %}
+
+{% macro insert_run(results_total) -%}
+    {%- do run_query(dbt_provenance.run_insert_statement(results_total)) -%}
+{%- endmacro %}
+
+{% macro run_insert_statement(results_total) -%}
+    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_runs')) }}
+    select
+        {{ dbt_provenance.literal(invocation_id) }},
+        {{ dbt_provenance.literal(project_name) }},
+        {{ dbt_provenance.literal(target.name) }},
+        {{ dbt_provenance.literal(target.schema) }},
+        {{ dbt_provenance.literal(flags.WHICH) }},
+        {{ dbt_provenance.literal(dbt_version) }},
+        {{ dbt_provenance.literal(target.type) }},
+        cast({{ dbt_provenance.literal(run_started_at.astimezone(modules.pytz.utc).strftime('%Y-%m-%d %H:%M:%S.%f')) }} as timestamp),
+        {{ dbt_provenance.utc_now() }},
+        {{ 'true' if flags.FULL_REFRESH else 'false' }},
+        {{ 'true' if flags.EMPTY else 'false' }},
+        {{ results_total }},
+        {{ dbt_provenance.utc_now() }},
+        'hook'
+{%- endmacro %}
+
+{#- Run results, and freshness observations from the same rows, in batches under the byte bound. -#}
+{% macro insert_results(rows) -%}
+    {%- set bound = var('provenance_statement_bytes', 500000) | int -%}
+    {%- set batch = [] -%}
+    {%- set size = namespace(bytes=0) -%}
+    {%- for row in rows -%}
+        {%- set text = tojson(row, sort_keys=true) -%}
+        {%- if text is not none -%}
+            {%- if size.bytes > 0 and size.bytes + (text | length) > bound -%}
+                {%- do dbt_provenance.insert_result_batch(batch) -%}
+                {%- do batch.clear() -%}
+                {%- set size.bytes = 0 -%}
+            {%- endif -%}
+            {%- do batch.append(text) -%}
+            {%- set size.bytes = size.bytes + (text | length) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if batch -%}
+        {%- do dbt_provenance.insert_result_batch(batch) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{% macro insert_result_batch(batch) -%}
+    {%- set rows = dbt_provenance.literal('[' ~ batch | join(',') ~ ']') -%}
+    {%- do run_query(adapter.dispatch('insert_results_statement', 'dbt_provenance')(rows)) -%}
+    {%- do run_query(adapter.dispatch('insert_freshness_statement', 'dbt_provenance')(rows)) -%}
+{%- endmacro %}
+
+{% macro duckdb__insert_results_statement(rows) -%}
+    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_run_results')) }}
+    select
+        {{ dbt_provenance.literal(invocation_id) }},
+        {{ dbt_provenance.literal(project_name) }},
+        {{ dbt_provenance.literal(target.name) }},
+        json_extract_string(result, '$.unique_id'),
+        json_extract_string(result, '$.status'),
+        try_cast(json_extract_string(result, '$.seconds') as double),
+        json_extract_string(result, '$.message'),
+        try_cast(json_extract_string(result, '$.failures') as bigint),
+        try_cast(json_extract_string(result, '$.rows_affected') as bigint),
+        try_cast(json_extract_string(result, '$.started') as timestamp),
+        try_cast(json_extract_string(result, '$.finished') as timestamp),
+        json_extract_string(result, '$.relation_name'),
+        {{ dbt_provenance.utc_now() }}
+    from (select unnest(json_extract({{ rows }}, '$[*]')) as result)
+{%- endmacro %}
+
+{% macro duckdb__insert_freshness_statement(rows) -%}
+    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_freshness')) }}
+    select
+        {{ dbt_provenance.literal(invocation_id) }},
+        {{ dbt_provenance.literal(project_name) }},
+        {{ dbt_provenance.literal(target.name) }},
+        json_extract_string(result, '$.unique_id'),
+        json_extract_string(result, '$.status'),
+        try_cast(json_extract_string(result, '$.max_loaded_at') as timestamp),
+        try_cast(json_extract_string(result, '$.snapshotted_at') as timestamp),
+        try_cast(json_extract_string(result, '$.age') as double),
+        try_cast(json_extract_string(result, '$.warn_count') as integer),
+        json_extract_string(result, '$.warn_period'),
+        try_cast(json_extract_string(result, '$.error_count') as integer),
+        json_extract_string(result, '$.error_period'),
+        json_extract_string(result, '$.filter'),
+        json_extract_string(result, '$.message'),
+        json_extract_string(result, '$.method'),
+        {{ dbt_provenance.utc_now() }}
+    from (select unnest(json_extract({{ rows }}, '$[*]')) as result)
+    where json_extract_string(result, '$.observed') = 'true'
+{%- endmacro %}

@@ -1,0 +1,40 @@
+{#- What stands in the way of writing, as half a sentence with the way out; none when nothing does. -#}
+{% macro preflight() -%}
+    {{ return(adapter.dispatch('preflight', 'dbt_provenance')()) }}
+{%- endmacro %}
+
+{% macro default__preflight() -%}
+    {{ return('the ' ~ target.type ~ ' adapter is not supported yet (DuckDB is); set the variable provenance_enabled to false to silence this line') }}
+{%- endmacro %}
+
+{% macro duckdb__preflight() -%}
+    {%- if run_query("select readonly from duckdb_databases() where database_name = current_database()").rows[0][0] -%}
+        {{ return('the database is open read-only') }}
+    {%- endif -%}
+    {%- for model_name in ['prov_raw_resources', 'prov_raw_runs', 'prov_raw_run_results', 'prov_raw_freshness', 'prov_ledger'] -%}
+        {%- set relation = dbt_provenance.own_relation(model_name) -%}
+        {%- if relation is none -%}
+            {{ return('its models are disabled') }}
+        {%- endif -%}
+        {%- if not dbt_provenance.exists_in_warehouse(relation) -%}
+            {{ return(relation.identifier ~ ' is not there yet; `dbt build --select package:dbt_provenance` creates it') }}
+        {%- endif -%}
+        {%- set missing = dbt_provenance.missing_columns(relation, model_name) -%}
+        {%- if missing -%}
+            {{ return(relation.identifier ~ ' lacks ' ~ missing | join(', ') ~ '; see the changelog for how to upgrade it') }}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(none) }}
+{%- endmacro %}
+
+{% macro missing_columns(relation, model_name) -%}
+    {%- set present = [] -%}
+    {%- for column in adapter.get_columns_in_relation(relation) -%}
+        {%- do present.append(column.name | lower) -%}
+    {%- endfor -%}
+    {%- set missing = [] -%}
+    {%- for name in graph.nodes['model.dbt_provenance.' ~ model_name].columns if name not in present -%}
+        {%- do missing.append(name) -%}
+    {%- endfor -%}
+    {{ return(missing) }}
+{%- endmacro %}

@@ -1,0 +1,24 @@
+{#- Whether a declared key makes its layer unreadable, so that it closes: allow, deny or tenant of a wrong type, or a key that
+    looks like one of them misspelt. -#}
+{% macro closes(declared_key, value_type, value_list, declared_value) -%}
+    ({{ declared_key }} in ('allow', 'deny') and (
+        {{ value_type }} not in ('VARCHAR', 'ARRAY')
+        or ({{ value_type }} = 'ARRAY' and len(list_filter(cast(json_type({{ declared_value }}, '$[*]') as varchar[]), lambda one_type: one_type <> 'VARCHAR')) > 0)
+        or list_contains({{ value_list }}, '')
+    ))
+    or ({{ declared_key }} = 'tenant' and {{ value_type }} <> 'VARCHAR')
+    or ({{ declared_key }} not in ({{ dbt_provenance.quoted(dbt_provenance.governance_keys()) }}) and (
+        levenshtein({{ declared_key }}, 'allow') <= 2 or levenshtein({{ declared_key }}, 'deny') <= 2 or levenshtein({{ declared_key }}, 'tenant') <= 2
+    ))
+{%- endmacro %}
+
+{#- The keys by which a project governs its resources, as `provenance_<key>` in meta and without the prefix in front matter. -#}
+{% macro governance_keys() -%}
+    {{ return(['allow', 'deny', 'tenant', 'status', 'entity', 'version', 'valid_from', 'valid_to', 'supersedes', 'about', 'grain', 'unit', 'synonyms', 'owner', 'classification', 'title', 'source_uri']) }}
+{%- endmacro %}
+
+{% macro quoted(texts) -%}
+    {%- set literals = [] -%}
+    {%- for text in texts -%}{%- do literals.append(dbt_provenance.literal(text)) -%}{%- endfor -%}
+    {{ return(literals | join(', ')) }}
+{%- endmacro %}

@@ -1,0 +1,202 @@
+"""The canonical document: what is kept of a dbt resource, the same from every engine and release of dbt.
+
+The list of kept keys stands in the dbt package (macros/capture/canonical_keys.sql), where the capture in Jinja reads it
+too. Each rule below has its twin there. In order:
+
+1. Keys: those of "common" and of the resource's type, less those of "dropped" for the type. The value is the resource's
+   own; when that is empty, its config's. Empty is null, "", [] or {}; 0 and false are not.
+2. "inside": of a kept mapping, or of each mapping in a kept list, only the keys named there.
+3. meta: config.meta when that is not empty, else the top-level meta. When both are there, the entries of the top-level
+   one that differ or stand only there are kept as meta_top.
+4. tags and depends_on (its nodes) are sets: without repeats, sorted by code point.
+5. version and latest_version are text. deprecation_date is its first ten characters, the date (dbt Core adds the time
+   zone of the machine). loaded_at_field is dropped beside a loaded_at_query, which is what dbt then uses.
+6. config: the keys of "config", of the resource's config.
+7. columns: a mapping from name to the keys of "column". Meta is the column's config.meta when that is not empty, else
+   its meta, less the entries that equal the resource's; tags likewise, less the resource's. (dbt 2 repeats the
+   resource's meta and tags in its columns. Whoever may see a part meets its parent's rules anyway.)
+8. Pruning, at every depth: empty values are dropped, from lists too, also those that became empty; so is a value that
+   "defaults" names for its key. Text is kept byte for byte.
+9. Inside meta "defaults" do not count, and a text loses one line end at its end (dbt Core's Jinja took it
+   already). An entry whose key begins with provenance_ is kept when empty too: an empty allow list is a statement.
+
+Keys are sorted where the document becomes text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import SurfaceError
+
+CANONICAL_VERSION = 1
+"""Counts up whenever a rule or a list changes what a document looks like: raw rows are then re-baselined."""
+
+KEYS_FILE = Path("macros", "capture", "canonical_keys.sql")
+
+_KEYS = re.compile(r"\{# keys:begin #\}[^=]*=\s*(\{.*\})\s*-?%\}\s*\{# keys:end #\}", re.DOTALL)
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+
+
+def package_folder() -> Path:
+    """The folder of the dbt package: inside the wheel, or the root of the repository when installed from there."""
+    module = Path(__file__).resolve().parents[1]
+    inside_wheel = module / "dbt_package"
+    return inside_wheel if inside_wheel.is_dir() else module.parents[1]
+
+
+@lru_cache(maxsize=1)
+def canonical_keys() -> Mapping[str, Any]:
+    """The lists of kept keys, as the macro canonical_keys states them. Raises SurfaceError when they are not there."""
+    path = package_folder() / KEYS_FILE
+    try:
+        found = _KEYS.search(path.read_text(encoding="utf-8"))
+        return json.loads(found.group(1)) if found else _no_keys(path)
+    except (OSError, ValueError):
+        return _no_keys(path)
+
+
+def canonical_document(resource: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of one resource of manifest.json. Raises nothing on odd shapes: what is no mapping has no keys."""
+    keys = canonical_keys()
+    resource_type = str(resource.get("resource_type"))
+    config = as_mapping(resource.get("config"))
+    wanted = [key for key in (*keys["common"], *keys.get(resource_type, ())) if key != "columns"]
+    meta, meta_top = _meta(resource, config)
+    tags = _set(resource.get("tags") or config.get("tags"))
+    kept = {key: _value(key, resource, config) for key in wanted} | {
+        "meta": meta,
+        "meta_top": meta_top,
+        "tags": tags,
+        "depends_on": _set(as_mapping(resource.get("depends_on")).get("nodes")),
+        "config": _only(config, keys["config"]),
+    }
+    for key in keys["dropped"].get(resource_type, ()):
+        kept.pop(key, None)
+    document = _pruned_mapping(kept)
+    if "columns" in keys.get(resource_type, ()) and resource.get("columns"):
+        document["columns"] = _columns(resource, meta, tags)
+    return document
+
+
+def location_document(resource: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a resource is written, and its checksum: kept beside the document, outside its hash.
+
+    Paths have forward slashes and start at the package's own root (dbt 2 puts the install folder in front).
+    """
+    checksum = resource.get("checksum")
+    location = {
+        "package_name": resource.get("package_name"),
+        "original_file_path": _package_path(resource.get("original_file_path")),
+        "checksum": checksum.get("checksum") if isinstance(checksum, Mapping) else checksum,
+        "patch_path": resource.get("patch_path"),
+    }
+    return {key: value for key, value in location.items() if value not in _EMPTY}
+
+
+def canonical_text(document: Mapping[str, Any]) -> str:
+    """The document as JSON: keys sorted, no white space, characters unescaped."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _value(key: str, resource: Mapping[str, Any], config: Mapping[str, Any]) -> Any:
+    """The value of an ordinary key, before pruning (rules 1, 2 and 5)."""
+    value = resource.get(key)
+    if value in _EMPTY:
+        value = config.get(key)
+    if value in _EMPTY:
+        return None
+    if key in ("version", "latest_version"):
+        return str(value)
+    if key == "deprecation_date":
+        return str(value)[:10]
+    if key == "loaded_at_field" and _value("loaded_at_query", resource, config):
+        return None
+    return _narrowed(key, value)
+
+
+def _narrowed(key: str, value: Any) -> Any:
+    inside = canonical_keys()["inside"].get(key)
+    if inside is None:
+        return value
+    if isinstance(value, list):
+        return [_only(as_mapping(item), inside) for item in value]
+    return _only(as_mapping(value), inside)
+
+
+def _meta(resource: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    in_config, at_top = as_mapping(config.get("meta")), as_mapping(resource.get("meta"))
+    if not in_config:
+        return at_top, {}
+    return in_config, _differing(at_top, in_config)
+
+
+def _columns(resource: Mapping[str, Any], meta: Mapping[str, Any], tags: list[str]) -> dict[str, Any]:
+    columns = as_mapping(resource.get("columns"))
+    return {name: _column(as_mapping(column), meta, tags) for name, column in columns.items()}
+
+
+def _column(column: Mapping[str, Any], meta: Mapping[str, Any], tags: list[str]) -> dict[str, Any]:
+    config = as_mapping(column.get("config"))
+    kept = _only(column, canonical_keys()["column"])
+    kept["meta"] = _differing(_meta(column, config)[0], meta)
+    kept["tags"] = [tag for tag in _set(config.get("tags") or column.get("tags")) if tag not in tags]
+    return _pruned_mapping(kept)
+
+
+def _pruned_mapping(mapping: Mapping[str, Any], *, in_meta: bool = False) -> dict[str, Any]:
+    """The mapping without what says nothing (rules 8 and 9)."""
+    defaults: Mapping[str, list[Any]] = {} if in_meta else canonical_keys()["defaults"]
+    pruned = {key: _pruned(value, in_meta=in_meta or key in ("meta", "meta_top")) for key, value in mapping.items()}
+    return {
+        key: value
+        for key, value in pruned.items()
+        if (value not in _EMPTY and value not in defaults.get(key, ())) or (in_meta and key.startswith("provenance_"))
+    }
+
+
+def _pruned(value: Any, *, in_meta: bool) -> Any:
+    if isinstance(value, Mapping):
+        return _pruned_mapping(value, in_meta=in_meta)
+    if isinstance(value, list):
+        return [item for item in (_pruned(item, in_meta=in_meta) for item in value) if item not in _EMPTY]
+    if isinstance(value, str) and in_meta:
+        return value.removesuffix("\n")
+    return value
+
+
+def _differing(entries: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entries.items() if key not in others or others[key] != value}
+
+
+def _only(mapping: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    return {key: mapping[key] for key in keys if key in mapping}
+
+
+def _set(values: Any) -> list[str]:
+    listed = [values] if isinstance(values, str) else values
+    return sorted({str(value) for value in listed if value not in _EMPTY}) if isinstance(listed, list) else []
+
+
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """The value when it is a mapping, else an empty one: artifacts hold null where nothing was said."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _package_path(path: Any) -> str | None:
+    if not isinstance(path, str):
+        return None
+    parts = path.replace("\\", "/").split("/")
+    return "/".join(parts[2:] if parts[0] == "dbt_packages" else parts)
+
+
+def _no_keys(path: Path) -> Mapping[str, Any]:
+    raise SurfaceError(
+        f"The lists of kept keys cannot be read from {path}: the installation of dbt-provenance is not whole. "
+        "Install it again."
+    )
