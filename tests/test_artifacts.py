@@ -185,18 +185,18 @@ RULES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
         "grants stay",
         model(config={"grants": {"all privileges": ["a"]}}),
-        {"config": {"grants": {"all privileges": ["a"]}}},
+        {"grants": {"all privileges": ["a"]}},
     ),
     ("code and unknown keys go", model(raw_code="select 1", flux=1), {}),
     (
         "an undocumented column stays",
         model(columns={"a.b": {"name": "a.b", "description": ""}}),
-        {"columns": {"a.b": {"name": "a.b"}}},
+        {"columns": {"a.b": {}}},
     ),
     (
         "a column named meta is a column",
         model(columns={"meta": {"name": "meta", "description": "x\n"}}),
-        {"columns": {"meta": {"name": "meta", "description": "x\n"}}},
+        {"columns": {"meta": {"description": "x\n"}}},
     ),
     (
         "what a column repeats of its model goes",
@@ -205,12 +205,12 @@ RULES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             tags=["t"],
             columns={"c": {"name": "c", "meta": {"a": 1, "b": 3}, "tags": ["t", "u"]}},
         ),
-        {"meta": {"a": 1, "b": 2}, "tags": ["t"], "columns": {"c": {"name": "c", "meta": {"b": 3}, "tags": ["u"]}}},
+        {"meta": {"a": 1, "b": 2}, "tags": ["t"], "columns": {"c": {"meta": {"b": 3}, "tags": ["u"]}}},
     ),
     (
         "a column's config.meta comes first",
         model(columns={"c": {"name": "c", "meta": {"a": 1}, "config": {"meta": {"provenance_deny": ["x"]}}}}),
-        {"columns": {"c": {"name": "c", "meta": {"provenance_deny": ["x"]}}}},
+        {"columns": {"c": {"meta": {"provenance_deny": ["x"]}}}},
     ),
     ("odd shapes have no keys", model(config=None, meta=7, depends_on=[], columns=[], tags=3), {}),
 ]
@@ -225,6 +225,21 @@ def test_rule(resource: dict[str, Any], expected: dict[str, Any]) -> None:
 def test_a_loaded_at_query_hides_the_field_that_dbt_does_not_use() -> None:
     source = {"resource_type": "source", "name": "t", "loaded_at_field": "ts", "loaded_at_query": "select 1"}
     assert canonical_document(source) == {"resource_type": "source", "name": "t", "loaded_at_query": "select 1"}
+
+
+def test_parts_of_a_semantic_model_have_the_meta_that_is_their_own() -> None:
+    entity = {
+        "name": "order",
+        "type": "primary",
+        "label": None,
+        "config": {"meta": {"a": 1, "b": 2}},
+        "metadata": {"x": 1},
+    }
+    document = canonical_document(
+        {"resource_type": "semantic_model", "config": {"meta": {"a": 1}}, "entities": [entity], "measures": [None]}
+    )
+    assert document["entities"] == [{"name": "order", "type": "primary", "meta": {"b": 2}}]
+    assert "measures" not in document
 
 
 def test_a_freshness_object_without_counts_is_no_policy() -> None:
@@ -390,7 +405,7 @@ def test_a_file_that_is_no_good_gives_one_clear_sentence(
 
 
 def test_a_folder_without_artifacts_says_what_to_name(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactError, match="Name a project's target folder or its manifest.json"):
+    with pytest.raises(ArtifactError, match="Name a project's target folder"):
         read_artifacts(tmp_path)
 
 
@@ -475,7 +490,7 @@ def test_one_instant_in_four_spellings() -> None:
     "text", ["2025-02-30", "2025-13-01T00:00:00Z", "yesterday", "0001-01-01T00:00:00+09:00", 17, []]
 )
 def test_what_is_no_time_is_refused(text: Any) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError):
         utc_from_text(text)
 
 

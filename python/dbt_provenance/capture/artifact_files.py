@@ -65,7 +65,7 @@ def artifact_files(path: Path) -> list[Path]:
     """The artifacts at a path: the file itself, or those of a target folder. Raises ArtifactError for none."""
     if path.is_file():
         return [path]
-    names = (path / (name + ending) for name in FILE_NAMES for ending in ("", ".gz"))
+    names = (path / (name + ending) for name in FILE_NAMES for ending in (".gz", ""))
     files = {file.name.removesuffix(".gz"): file for file in names if file.is_file()}
     if not files:
         raise ArtifactError(

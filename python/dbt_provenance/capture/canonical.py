@@ -4,21 +4,21 @@ The list of kept keys stands in the dbt package (macros/capture/canonical_keys.s
 too. Each rule below has its twin there. In order:
 
 1. Keys: those of "common" and of the resource's type, less those of "dropped" for the type. The value is the resource's
-   own; when that is empty, its config's. Empty is null, "", [] or {}; 0 and false are not.
+   own; when that is empty, its config's. Empty is null, "", [] or {}; 0 and false are not. The document is flat.
 2. "inside": of a kept mapping, or of each mapping in a kept list, only the keys named there.
 3. meta: config.meta when that is not empty, else the top-level meta. When both are there, the entries of the top-level
    one that differ or stand only there are kept as meta_top.
 4. tags and depends_on (its nodes) are sets: without repeats, sorted by code point.
 5. version and latest_version are text. deprecation_date is its first ten characters, the date (dbt Core adds the time
    zone of the machine). loaded_at_field is dropped beside a loaded_at_query, which is what dbt then uses.
-6. config: the keys of "config", of the resource's config.
-7. columns: a mapping from name to the keys of "column". Meta is the column's config.meta when that is not empty, else
-   its meta, less the entries that equal the resource's; tags likewise, less the resource's. (dbt 2 repeats the
-   resource's meta and tags in its columns. Whoever may see a part meets its parent's rules anyway.)
-8. Pruning, at every depth: empty values are dropped, from lists too, also those that became empty; so is a value that
+6. Parts are columns (a mapping from name to the keys of "column"; a column stays when nothing is said of it), and the
+   entities, dimensions and measures of a semantic model. A part's meta is found as in rule 3, without meta_top, and
+   loses the entries that equal the resource's; its tags lose the resource's. (dbt 2 repeats the resource's meta and
+   tags in its columns. Whoever may see a part meets its parent's rules anyway.)
+7. Pruning, at every depth: empty values are dropped, from lists too, also those that became empty; so is a value that
    "defaults" names for its key. Text is kept byte for byte.
-9. Inside meta "defaults" do not count, and a text loses one line end at its end (dbt Core's Jinja took it
-   already). An entry whose key begins with provenance_ is kept when empty too: an empty allow list is a statement.
+8. Inside meta "defaults" do not count, and a text loses one line end at its end (dbt Core's Jinja took it already). An
+   entry whose key begins with provenance_ is kept when it is empty too: an empty allow list is a statement.
 
 Keys are sorted where the document becomes text.
 """
@@ -66,21 +66,26 @@ def canonical_document(resource: Mapping[str, Any]) -> dict[str, Any]:
     keys = canonical_keys()
     resource_type = str(resource.get("resource_type"))
     config = as_mapping(resource.get("config"))
-    wanted = [key for key in (*keys["common"], *keys.get(resource_type, ())) if key != "columns"]
-    meta, meta_top = _meta(resource, config)
-    tags = _set(resource.get("tags") or config.get("tags"))
-    kept = {key: _value(key, resource, config) for key in wanted} | {
+    wanted = [*keys["common"], *keys.get(resource_type, ())]
+    meta, meta_top = _meta(resource)
+    tags = _set(_either("tags", resource, config))
+    kept = {key: _value(key, resource, config) for key in wanted if key != "columns"} | {
         "meta": meta,
         "meta_top": meta_top,
         "tags": tags,
         "depends_on": _set(as_mapping(resource.get("depends_on")).get("nodes")),
-        "config": _only(config, keys["config"]),
     }
     for key in keys["dropped"].get(resource_type, ()):
         kept.pop(key, None)
+    for key in ("entities", "dimensions", "measures"):
+        if isinstance(kept.get(key), list):
+            kept[key] = [_part(as_mapping(element), keys["inside"][key], meta, tags) for element in kept[key]]
     document = _pruned_mapping(kept)
-    if "columns" in keys.get(resource_type, ()) and resource.get("columns"):
-        document["columns"] = _columns(resource, meta, tags)
+    if "columns" in wanted and resource.get("columns"):
+        columns = as_mapping(resource["columns"])
+        document["columns"] = {
+            name: _part(as_mapping(column), keys["column"], meta, tags) for name, column in columns.items()
+        }
     return document
 
 
@@ -104,48 +109,46 @@ def canonical_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
+def _either(key: str, resource: Mapping[str, Any], config: Mapping[str, Any]) -> Any:
+    own = resource.get(key)
+    return config.get(key) if own in _EMPTY else own
+
+
 def _value(key: str, resource: Mapping[str, Any], config: Mapping[str, Any]) -> Any:
     """The value of an ordinary key, before pruning (rules 1, 2 and 5)."""
-    value = resource.get(key)
-    if value in _EMPTY:
-        value = config.get(key)
+    value = _either(key, resource, config)
     if value in _EMPTY:
         return None
     if key in ("version", "latest_version"):
         return str(value)
     if key == "deprecation_date":
         return str(value)[:10]
-    if key == "loaded_at_field" and _value("loaded_at_query", resource, config):
+    if key == "loaded_at_field" and _either("loaded_at_query", resource, config):
         return None
     return _narrowed(key, value)
 
 
 def _narrowed(key: str, value: Any) -> Any:
     inside = canonical_keys()["inside"].get(key)
-    if inside is None:
+    if inside is None or key in ("entities", "dimensions", "measures"):
         return value
     if isinstance(value, list):
         return [_only(as_mapping(item), inside) for item in value]
     return _only(as_mapping(value), inside)
 
 
-def _meta(resource: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    in_config, at_top = as_mapping(config.get("meta")), as_mapping(resource.get("meta"))
+def _meta(resource: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    in_config, at_top = as_mapping(as_mapping(resource.get("config")).get("meta")), as_mapping(resource.get("meta"))
     if not in_config:
         return at_top, {}
     return in_config, _differing(at_top, in_config)
 
 
-def _columns(resource: Mapping[str, Any], meta: Mapping[str, Any], tags: list[str]) -> dict[str, Any]:
-    columns = as_mapping(resource.get("columns"))
-    return {name: _column(as_mapping(column), meta, tags) for name, column in columns.items()}
-
-
-def _column(column: Mapping[str, Any], meta: Mapping[str, Any], tags: list[str]) -> dict[str, Any]:
-    config = as_mapping(column.get("config"))
-    kept = _only(column, canonical_keys()["column"])
-    kept["meta"] = _differing(_meta(column, config)[0], meta)
-    kept["tags"] = [tag for tag in _set(config.get("tags") or column.get("tags")) if tag not in tags]
+def _part(part: Mapping[str, Any], keys: Iterable[str], meta: Mapping[str, Any], tags: list[str]) -> dict[str, Any]:
+    """A column, entity, dimension or measure with what is its own (rule 6)."""
+    kept = _only(part, keys)
+    kept["meta"] = _differing(_meta(part)[0], meta)
+    kept["tags"] = [tag for tag in _set(_either("tags", as_mapping(part.get("config")), part)) if tag not in tags]
     return _pruned_mapping(kept)
 
 

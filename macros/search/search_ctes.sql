@@ -1,0 +1,174 @@
+{#- Search over the visible rows alone, as CTEs over the function's arguments:
+
+        corpus    the visible documents with their lengths: every statistic is taken over these
+        scored    each document that a term or an exact name matches, with its score in millionths and its tier
+        laned     the same with the lane: what may govern on the date, or what says otherwise
+        placed    ranked within its lane
+-#}
+{% macro search_ctes() -%}
+given as materialized (
+    select
+        left(cast(query as varchar), 20000) as given_text,
+        try_cast(as_of as date) as given_date,
+        {{ dbt_provenance.asking_principal('principal') }} as given_principal,
+        {{ dbt_provenance.asking_tenant('tenant') }} as given_tenant,
+        least(coalesce(try_cast(known_at as timestamp), {{ dbt_provenance.utc_now() }}), {{ dbt_provenance.utc_now() }}) as given_known_at,
+        ',' || regexp_replace(lower(cast(entity_types as varchar)), '[\[\]\s'']', '', 'g') || ',' as given_types,
+        greatest(coalesce(try_cast(max_rows as bigint), 10), 0) as given_rows,
+        greatest(coalesce(try_cast(first_row as bigint), 1), 1) as given_first
+),
+
+{{ dbt_provenance.asker_ctes() }},
+
+-- a mark in the place of each quotation mark tells what is quoted
+tokenised as materialized (
+    select
+        {{ dbt_provenance.tokens('given_text') }} as query_tokens,
+        {{ dbt_provenance.words("replace(given_text, '\"', ' zqquotationzq ')") }} as marked_words,
+        lower(trim(given_text, ' "')) as query_term
+    from given
+),
+
+asked as materialized (
+    select
+        query_tokens,
+        query_term,
+        array_to_string(list_filter(marked_words, lambda one_word: one_word <> 'zqquotationzq'), ' ') as query_key,
+        list_filter(list_transform(string_split(array_to_string(marked_words, ' '), 'zqquotationzq')[2:-:2], lambda one_key: trim(one_key)), lambda one_key: one_key <> '') as quoted_keys
+    from tokenised
+),
+
+-- the first 64 distinct terms
+terms as materialized (
+    select term, cast(row_number() over (order by min(place)) - 1 as integer) as term_number
+    from (select unnest(query_tokens) as term, generate_subscripts(query_tokens, 1) as place from asked)
+    group by term
+    qualify row_number() over (order by min(place)) <= 64
+),
+
+corpus as materialized (
+    select
+        documents.doc_id,
+        documents.bag_length + case when documents.has_guarded_parts then coalesce((
+            select sum(parts.frequency)
+            from {{ dbt_provenance.relation('prov_int_guarded_postings') }} as parts
+            where parts.doc_id = documents.doc_id and parts.part_policy_id in (select policy_id from visible_policies)
+        ), 0) else 0 end as bag_length
+    from {{ dbt_provenance.relation('prov_int_documents') }} as documents
+    cross join given
+    where documents.recorded_from_utc <= given.given_known_at
+      and {{ dbt_provenance.row_stands('documents') }}
+      and {{ dbt_provenance.may_see('documents') }}
+),
+
+corpus_size as materialized (
+    select count(*) as document_count, cast(sum(bag_length) as double) / count(*) as mean_length from corpus
+),
+
+matches as materialized (
+    select postings.doc_id, terms.term_number, postings.frequency, corpus.bag_length
+    from {{ dbt_provenance.relation('prov_int_postings') }} as postings
+    inner join terms on terms.term = postings.term
+    inner join corpus on corpus.doc_id = postings.doc_id
+    where postings.part_policy_id is null or postings.part_policy_id in (select policy_id from visible_policies)
+),
+
+frequencies as (
+    select term_number, count(distinct doc_id) as document_frequency from matches group by term_number
+),
+
+by_terms as (
+    select
+        per_term.doc_id,
+        sum({{ dbt_provenance.bm25_millionths('corpus_size.document_count', 'frequencies.document_frequency', 'per_term.frequency', 'per_term.bag_length', 'corpus_size.mean_length') }}) as millionths
+    from (select doc_id, term_number, sum(frequency) as frequency, any_value(bag_length) as bag_length from matches group by doc_id, term_number) as per_term
+    inner join frequencies on frequencies.term_number = per_term.term_number
+    cross join corpus_size
+    group by per_term.doc_id
+),
+
+-- an exact name comes first, whatever else matches
+by_name as (
+    select names.doc_id, min(case names.tier when 0 then 0 when 1 then 0 when 2 then 1 else 2 end) as tier
+    from {{ dbt_provenance.relation('prov_int_names') }} as names
+    cross join asked
+    inner join corpus on corpus.doc_id = names.doc_id
+    where names.tier <= 3 and names.span_key <> '' and (names.term = asked.query_term or names.span_key = asked.query_key)
+    group by names.doc_id
+),
+
+scored as (
+    select
+        coalesce(by_terms.doc_id, by_name.doc_id) as doc_id,
+        coalesce(by_name.tier, 3) as tier,
+        coalesce(by_terms.millionths, 0) as millionths
+    from by_terms
+    full outer join by_name on by_name.doc_id = by_terms.doc_id
+),
+
+matched as materialized (
+    select scored.tier, scored.millionths, documents.*
+    from scored
+    inner join {{ dbt_provenance.relation('prov_int_documents') }} as documents on documents.doc_id = scored.doc_id
+    cross join given
+    where coalesce(strpos(given.given_types, ',' || documents.entity_type || ',') > 0, true)
+      and {{ dbt_provenance.matches_quoted('scored.doc_id') }}
+),
+
+-- intervals that depend on other rows of the entity
+seen as materialized (
+    select evidence.*
+    from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
+    where evidence.entity_id in (select entity_id from matched where is_contextual)
+      and evidence.recorded_from_utc <= (select given_known_at from given)
+      and {{ dbt_provenance.may_see('evidence') }}
+),
+
+{{ dbt_provenance.standing_ctes() }},
+
+dated as (
+    select
+        matched.*,
+        case when matched.is_contextual then standing.holds_from else {{ dbt_provenance.row_holds_from('matched') }} end as holds_from,
+        case when matched.is_contextual then standing.holds_to else {{ dbt_provenance.row_holds_to('matched') }} end as holds_to,
+        matched.is_contextual and standing.holds_when_asked_only as holds_when_asked_only
+    from matched
+    cross join given
+    left join standing on matched.is_contextual and standing.doc_id = matched.doc_id
+),
+
+laned as (
+    select
+        dated.*,
+        case
+            when dated.status not in ('draft', 'superseded', 'archived')
+                and (
+                    ({{ dbt_provenance.holds_on('dated', 'given.given_date') }} and given.given_date is not null)
+                    or (given.given_date is null and dated.interval_is_sound and not dated.holds_when_asked_only and coalesce(dated.holds_from < dated.holds_to, true))
+                ) then 'answer'
+            else 'conflict'
+        end as lane
+    from dated
+    cross join given
+),
+
+placed as materialized (
+    select
+        *,
+        row_number() over (partition by lane order by tier, millionths desc, evidence_id, doc_id) as place,
+        count(*) over (partition by lane) as total_in_lane
+    from laned
+    qualify row_number() over (partition by lane order by tier, millionths desc, evidence_id, doc_id)
+        between (select given_first from given) and (select given_first + given_rows - 1 from given)
+)
+{%- endmacro %}
+
+{#- Each quoted span stands contiguously in one field of the document. The texts are read only when something is quoted. -#}
+{% macro matches_quoted(doc_id) -%}
+    case when (select len(quoted_keys) from asked) = 0 then true else {{ doc_id }} in (
+        select phrases.doc_id
+        from {{ dbt_provenance.relation('prov_int_phrases') }} as phrases
+        cross join asked
+        where len(list_filter(asked.quoted_keys, lambda one_key: strpos(phrases.phrase_text, ' ' || one_key || ' ') = 0)) = 0
+    ) end
+{%- endmacro %}
