@@ -1,6 +1,6 @@
 {#- Whether a declared key makes its layer unreadable, so that it closes: allow, deny or tenant of a wrong type, or a key that
     looks like one of them misspelt. -#}
-{% macro closes(declared_key, value_type, value_list, declared_value) -%}
+{% macro closes(declared_key, value_type, value_list, declared_value, place) -%}
     ({{ declared_key }} in ('allow', 'deny') and (
         {{ value_type }} not in ('VARCHAR', 'ARRAY')
         or ({{ value_type }} = 'ARRAY' and len(list_filter(cast(json_type({{ declared_value }}, '$[*]') as varchar[]), lambda one_type: one_type <> 'VARCHAR')) > 0)
@@ -8,7 +8,8 @@
     ))
     or ({{ declared_key }} = 'tenant' and {{ value_type }} <> 'VARCHAR')
     or ({{ declared_key }} not in ({{ dbt_provenance.quoted(dbt_provenance.governance_keys()) }}) and (
-        levenshtein({{ declared_key }}, 'allow') <= 2 or levenshtein({{ declared_key }}, 'deny') <= 2 or levenshtein({{ declared_key }}, 'tenant') <= 2
+        least(levenshtein({{ declared_key }}, 'allow'), levenshtein({{ declared_key }}, 'deny'), levenshtein({{ declared_key }}, 'tenant'))
+            <= case when {{ place }} = 'front_matter' then 1 else 2 end
     ))
 {%- endmacro %}
 

@@ -1,6 +1,7 @@
 -- one row per resource, segment between gaps, and part: the policy that guards it (null: nobody passes, and why)
 with anchors as (
-    select raw_id, project_name, unique_id, segment, resource_type, json_extract_string(document, '$.page') as page_id
+    select raw_id, project_name, unique_id, segment, resource_type, json_extract_string(document, '$.page') as page_id,
+        coalesce(json_extract_string(document, '$.attached_node'), case when resource_type in ('test', 'unit_test') then json_extract_string(document, '$.depends_on[0]') end) as parent_id
     from {{ dbt_provenance.relation('prov_stg_resources') }}
     where is_last_of_segment and document is not null and not is_own_package
 ),
@@ -78,7 +79,7 @@ judged as (
     from combined
 ),
 
-final as (
+identified as (
     select
         project_name,
         unique_id,
@@ -90,6 +91,19 @@ final as (
         layer_list,
         case when closed_because is null then {{ dbt_provenance.stable_number("tenant_id || chr(31) || cast(to_json(layer_list) as varchar)") }} end as policy_id
     from judged
+),
+
+-- a test is seen with the model that it tests
+final as (
+    select identified.*, parents.parent_id, parent_guards.policy_id as parent_policy_id
+    from identified
+    left join (select project_name, unique_id, segment, parent_id from anchors where parent_id is not null) as parents
+        on parents.project_name = identified.project_name and parents.unique_id = identified.unique_id and parents.segment = identified.segment
+    left join (
+        select project_name, unique_id, policy_id from identified where part_kind = ''
+        qualify row_number() over (partition by project_name, unique_id order by segment desc) = 1
+    ) as parent_guards
+        on parent_guards.project_name = parents.project_name and parent_guards.unique_id = parents.parent_id
 )
 
 select * from final

@@ -3,6 +3,7 @@ with anchors as (
     select raw_id, project_name, package_name, unique_id, segment, resource_type, original_file_path,
         json_extract_string(document, '$.group') as dbt_group,
         cast(json_extract_string(document, '$.tags[*]') as varchar[]) as tags,
+        json_extract_string(document, '$.front_matter_error') as front_matter_error,
         {% if var('provenance_use_grants', false) %}cast(json_extract_string(document, '$.grants.select[*]') as varchar[]){% else %}cast(null as varchar[]){% endif %} as granted
     from {{ dbt_provenance.relation('prov_stg_resources') }}
     where is_last_of_segment and document is not null and not is_own_package
@@ -18,7 +19,7 @@ declared as (
         max(value_list) filter (where declared_key = 'allow') as allow_groups,
         max(value_list) filter (where declared_key = 'deny') as deny_groups,
         max(value_text) filter (where declared_key = 'tenant') as layer_tenant,
-        bool_or({{ dbt_provenance.closes('declared_key', 'value_type', 'value_list', 'declared_value') }}) as is_malformed
+        bool_or({{ dbt_provenance.closes('declared_key', 'value_type', 'value_list', 'declared_value', 'place') }}) as is_malformed
     from {{ dbt_provenance.relation('prov_stg_meta') }}
     group by raw_id, part_kind, part_name, place
 ),
@@ -63,6 +64,11 @@ unioned as (
         or (rules.applies_to = 'dbt_group' and regexp_matches(anchors.dbt_group, rules.pattern_expression))
         or (rules.applies_to = 'resource_type' and regexp_matches(anchors.resource_type, rules.pattern_expression))
         or (rules.applies_to = 'project' and regexp_matches(anchors.project_name, rules.pattern_expression))
+    union all
+    -- front matter that cannot be read may have held a denial
+    select raw_id, '', '', 'front matter', 'front_matter', null, null, null, true
+    from anchors
+    where front_matter_error is not null
     union all
     select raw_id, '', '', 'dbt grants', 'select', granted, null, null, false
     from anchors

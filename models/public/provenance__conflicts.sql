@@ -1,0 +1,69 @@
+{{ config(alias='conflicts') }}
+-- one row per pair of visible statements that say different things of one entity, or the same thing under two names; both sides are visible
+with {{ dbt_provenance.session_ctes() }},
+
+seen as (
+    select evidence.*
+    from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
+    where evidence.evidence_type = 'definition' and {{ dbt_provenance.may_see('evidence') }}
+),
+
+{{ dbt_provenance.standing_ctes() }},
+
+picked as (
+    select * from standing where interval_is_sound and coalesce(holds_from < holds_to, true) and not holds_when_asked_only
+),
+
+{{ dbt_provenance.shown_ctes() }},
+
+pairs as (
+    select
+        case
+            when other_side.status = 'draft' then 'draft'
+            when one_side.entity_id <> other_side.entity_id then 'duplicate'
+            when other_side.source_kind = 'page' then 'page'
+            else 'governing'
+        end as conflict_kind,
+        one_side.entity_id, one_side.evidence_id, one_side.status, one_side.formula,
+        other_side.entity_id as other_entity_id, other_side.evidence_id as other_evidence_id, other_side.status as other_status, other_side.formula as other_formula,
+        greatest(one_side.holds_from, other_side.holds_from) as overlaps_from,
+        least(one_side.holds_to, other_side.holds_to) as overlaps_to,
+        case
+            when other_side.status = 'draft' then 'a draft decides nothing'
+            when one_side.entity_id <> other_side.entity_id then 'nothing: two names for one formula'
+            when one_side.status_rank * 100 + one_side.kind_rank < other_side.status_rank * 100 + other_side.kind_rank then 'the first side ranks higher'
+            else 'nothing: a person must decide'
+        end as decided_by
+    from shown as one_side
+    inner join shown as other_side
+        on one_side.doc_id <> other_side.doc_id and one_side.evidence_id <> other_side.evidence_id
+        and coalesce(one_side.holds_from < other_side.holds_to, true) and coalesce(other_side.holds_from < one_side.holds_to, true)
+        and (
+            (one_side.entity_id = other_side.entity_id and one_side.may_govern and other_side.status = 'draft')
+            or (
+                one_side.entity_id = other_side.entity_id and one_side.may_govern and other_side.may_govern
+                and one_side.fingerprint <> other_side.fingerprint
+                and one_side.formula is not null and other_side.formula is not null
+                and (one_side.status_rank * 100 + one_side.kind_rank, one_side.evidence_id) < (other_side.status_rank * 100 + other_side.kind_rank, other_side.evidence_id)
+            )
+            or (
+                one_side.entity_id < other_side.entity_id and one_side.may_govern and other_side.may_govern
+                and one_side.fingerprint = other_side.fingerprint and one_side.formula is not null
+            )
+        )
+)
+
+select
+    conflict_kind,
+    entity_id,
+    evidence_id,
+    status,
+    formula,
+    other_entity_id,
+    other_evidence_id,
+    other_status,
+    other_formula,
+    overlaps_from,
+    overlaps_to,
+    decided_by
+from pairs

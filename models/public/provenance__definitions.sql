@@ -1,0 +1,48 @@
+{{ config(alias='definitions') }}
+-- one row per definition that stands, with what a metric engine would compute
+with {{ dbt_provenance.session_ctes() }},
+
+seen as (
+    select evidence.*
+    from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
+    where evidence.evidence_type = 'definition' and {{ dbt_provenance.may_see('evidence') }}
+),
+
+{{ dbt_provenance.standing_ctes() }},
+
+picked as (
+    select * from standing
+),
+
+{{ dbt_provenance.shown_ctes() }}
+
+select
+    evidence_id,
+    revision,
+    entity_id,
+    entity_type,
+    version_label as version,
+    status,
+    may_govern,
+    holds_from as valid_from,
+    holds_to as valid_to,
+    validity_basis,
+    title,
+    definition_text,
+    text_origin <> 'authored' as text_derived,
+    formula,
+    filter_text,
+    grain,
+    unit,
+    backing_entity_id as backing_model,
+    backing_version_label as backing_model_version,
+    owner_label as owner_name,
+    source_uri,
+    content_hash,
+    is_redacted as redacted,
+    superseding_evidence_id as superseded_by,
+    deprecation_date,
+    project_name,
+    tenant_id as tenant,
+    recorded_from_utc
+from shown

@@ -1,0 +1,49 @@
+{{ config(alias='evidence') }}
+-- one row per revision of an evidence that the asker may see
+with {{ dbt_provenance.session_ctes() }},
+
+seen as (
+    select evidence.*
+    from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
+    where {{ dbt_provenance.may_see('evidence') }}
+),
+
+{{ dbt_provenance.standing_ctes() }},
+
+picked as (
+    select seen.*, standing.doc_id is not null as is_standing, standing.holds_from, standing.holds_to, standing.superseding_evidence_id
+    from seen
+    left join standing on standing.doc_id = seen.doc_id
+),
+
+{{ dbt_provenance.shown_ctes() }}
+
+select
+    evidence_id,
+    revision,
+    entity_id,
+    entity_type,
+    evidence_type,
+    version_label as version,
+    status,
+    may_govern,
+    is_standing,
+    holds_from as valid_from,
+    holds_to as valid_to,
+    validity_basis,
+    title,
+    definition_text,
+    text_origin <> 'authored' as text_derived,
+    content_hash,
+    is_redacted as redacted,
+    source_uri,
+    original_file_path,
+    owner_label as owner_name,
+    classification_text as classification,
+    superseding_evidence_id as superseded_by,
+    project_name,
+    tenant_id as tenant,
+    recorded_from_utc,
+    recorded_to_utc,
+    true as text_untrusted
+from shown

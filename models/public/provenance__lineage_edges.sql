@@ -1,0 +1,56 @@
+{{ config(alias='lineage_edges') }}
+-- one row per edge between two resources that the asker may see, and interval in which it was known; which run built what is an edge, too
+with {{ dbt_provenance.session_ctes() }},
+
+{{ dbt_provenance.visible_resource_ctes() }},
+
+-- the last run that built each resource
+last_built as (
+    select results.invocation_id, results.project_name, results.unique_id, results.finished_at_utc
+    from {{ dbt_provenance.relation('prov_raw_run_results') }} as results
+    where results.run_status in ('success', 'pass')
+      and results.unique_id not like 'test.%' and results.unique_id not like 'unit_test.%' and results.unique_id not like 'source.%'
+    qualify row_number() over (partition by results.project_name, results.unique_id order by results.recorded_at_utc desc) = 1
+)
+
+select
+    edges.edge_kind as kind,
+    edges.edge_role as relation_role,
+    edges.upstream_id,
+    edges.upstream_entity_id,
+    edges.upstream_version_label as upstream_version,
+    edges.upstream_type,
+    edges.downstream_id,
+    edges.downstream_entity_id,
+    edges.downstream_version_label as downstream_version,
+    edges.downstream_type,
+    cast(null as varchar) as upstream_column,
+    cast(null as varchar) as downstream_column,
+    'unknown' as column_lineage,
+    edges.recorded_from_utc,
+    edges.recorded_to_utc
+from {{ dbt_provenance.relation('prov_int_edges') }} as edges
+where edges.upstream_policy_id in (select policy_id from visible_policies)
+  and edges.downstream_policy_id in (select policy_id from visible_policies)
+  and edges.upstream_entity_id not in (select entity_id from struck where entity_id is not null)
+  and edges.downstream_entity_id not in (select entity_id from struck where entity_id is not null)
+union all
+select
+    'execution',
+    'built',
+    'run.' || last_built.invocation_id,
+    null,
+    null,
+    'run',
+    nodes.unique_id,
+    nodes.entity_id,
+    nodes.version_label,
+    nodes.entity_type,
+    null,
+    null,
+    'unknown',
+    last_built.finished_at_utc,
+    null
+from last_built
+inner join visible_resources on visible_resources.project_name = last_built.project_name and visible_resources.unique_id = last_built.unique_id
+inner join {{ dbt_provenance.relation('prov_int_nodes') }} as nodes on nodes.project_name = last_built.project_name and nodes.unique_id = last_built.unique_id
