@@ -37,10 +37,10 @@ CJK: list[Range] = [
 ]  # fmt: skip
 IDEOGRAPHIC_ZERO = 0x3007  # counts as a number in Unicode, as a letter in a text
 FULL_WIDTH_JOINERS = "．＿"  # no letters, but they join the words of an identifier
-EXPANSIONS = {"ß": "ss", "æ": "ae", "œ": "oe", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"}
-FOLD_GROUPS: dict[str, Range] = {
-    "latin_1": (0x80, 0xFF), "latin_extended": (0x100, 0x2FF), "greek": (0x370, 0x3FF), "cyrillic": (0x400, 0x52F),
-    "latin_additional": (0x1E00, 0x1EFF), "full_width": (0xFF00, 0xFFEF), "rest": (0x80, 0x10FFFF),
+EXPANSIONS = {"ß": "ss", "æ": "ae", "œ": "oe"}
+FOLD_GROUPS: dict[str, list[Range]] = {
+    "latin_1": [(0x80, 0xFF)], "latin_beyond": [(0x100, 0x2FF), (0x1E00, 0x1EFF)], "greek_and_cyrillic": [(0x370, 0x52F)],
+    "other": [(0x80, 0x10FFFF)],
 }  # fmt: skip
 BASE_LETTER = re.compile(r"LATIN (CAPITAL|SMALL) LETTER (?:DOTLESS )?([A-Z])(?: WITH (?!SMALL).*)?")
 
@@ -59,7 +59,11 @@ def characters() -> dict[str, object]:
 
 def is_letter(point: int) -> bool:
     kept = unicode_data.category(chr(point))[0] in "LM" or unicode_data.category(chr(point)) == "Nd"
-    return (kept or point == IDEOGRAPHIC_ZERO) and not any(first <= point <= last for first, last in DROPPED)
+    return (kept or point == IDEOGRAPHIC_ZERO) and not is_in(point, DROPPED)
+
+
+def is_in(point: int, within: list[Range]) -> bool:
+    return any(first <= point <= last for first, last in within)
 
 
 def is_unassigned(point: int) -> bool:
@@ -69,9 +73,9 @@ def is_unassigned(point: int) -> bool:
 def fold_groups() -> Iterable[dict[str, object]]:
     letters = [chr(point) for point in range(0x80, 0x110000) if is_letter(point)] + list(FULL_WIDTH_JOINERS)
     todo = {char: fold(char) for char in sorted(letters) if fold(char) != char}
-    for name, (first, last) in FOLD_GROUPS.items():
-        group = {char: todo.pop(char) for char in list(todo) if first <= ord(char) <= last}
-        near = ranges(map(ord, group), bridge=lambda point: True)
+    for name, within in FOLD_GROUPS.items():
+        group = {char: todo.pop(char) for char in list(todo) if is_in(ord(char), within)}
+        near = ranges(map(ord, group), bridge=lambda point: is_letter(point) or is_unassigned(point))
         yield {"name": name, "near": as_lines(near), "rows": as_rows(group)}
 
 

@@ -1,115 +1,144 @@
-{#- The canonical document of a resource: the kept keys, nothing null, false, empty or at its default at any depth. Its twin in
-    Python is capture/canonical.py; a test holds the two equal. Keys are sorted when the document is written. -#}
+{#- What is kept of a resource. Its twin in Python is capture/canonical.py, which states the rules (numbers below); a test holds
+    the two equal. Keys are sorted when the document is written. A macro call costs more than all else here: so plain values,
+    and columns of which only text is said, take none. -#}
 {% macro canonical_document(resource, keys) -%}
     {%- set config = resource.get('config') or {} -%}
-    {%- set document = dbt_provenance.canonical_pick(resource, keys['common'] + keys.get(resource['resource_type'], []), keys) -%}
-    {%- do document.update(dbt_provenance.canonical_pick(config, keys['config'], keys)) -%}
-    {%- if document.get('depends_on') -%}
-        {%- do document.update({'depends_on': document['depends_on'].get('nodes', [])}) -%}
-    {%- endif -%}
-    {%- set config_meta = dbt_provenance.canonical_value(config.get('meta') or {}, []) -%}
-    {%- set top_meta = dbt_provenance.canonical_value(resource.get('meta') or {}, []) -%}
-    {%- if config_meta or top_meta -%}
-        {%- do document.update({'meta': config_meta or top_meta}) -%}
-        {#- Two places that differ: both are kept, so that the stricter can hold and the difference be told. -#}
-        {%- set differing = {} -%}
-        {%- for name, found in top_meta.items() -%}
-            {%- if config_meta and config_meta.get(name) != found -%}{%- do differing.update({name: found}) -%}{%- endif -%}
-        {%- endfor -%}
-        {%- if differing -%}{%- do document.update({'meta_top': differing}) -%}{%- endif -%}
-    {%- endif -%}
-    {%- if resource.get('columns') and 'columns' in keys.get(resource['resource_type'], []) -%}
-        {%- do document.update({'columns': dbt_provenance.canonical_columns(resource['columns'], config_meta or top_meta, keys)}) -%}
-    {%- endif -%}
-    {%- for list_name in ['entities', 'dimensions', 'measures'] if document.get(list_name) -%}
-        {%- do document.update({list_name: dbt_provenance.canonical_elements(document[list_name], config_meta or top_meta)}) -%}
+    {%- set resource_type = resource['resource_type'] -%}
+    {%- set dropped = keys['dropped'].get(resource_type, []) -%}
+    {%- set defaults = keys['defaults'] -%}
+    {%- set empty = ['', [], {}] -%}
+    {%- set at_top = resource.get('meta') or {} -%}
+    {%- set meta = config.get('meta') or at_top -%}
+    {%- set tags = resource.get('tags') or config.get('tags') -%}
+    {%- set tags = (tags | unique(case_sensitive=true) | sort(case_sensitive=true) | list) if tags else [] -%}
+    {%- set upstream = (resource.get('depends_on') or {}).get('nodes') -%}
+    {%- set kept = {} -%}
+    {%- set nested = {} -%}
+    {%- for key in keys['common'] + keys.get(resource_type, []) if key not in ['meta', 'tags', 'depends_on', 'columns'] and key not in dropped -%}
+        {%- set found = resource.get(key) -%}
+        {%- if found is none or found in empty -%}{%- set found = config.get(key) -%}{%- endif -%}
+        {%- if found is none or found in empty -%}
+        {%- elif key in ['version', 'latest_version'] -%}
+            {%- do kept.update({key: found | string}) -%}
+        {%- elif key == 'deprecation_date' -%}
+            {%- do kept.update({key: (found | string)[:10]}) -%}
+        {%- elif found is mapping or (found is sequence and found is not string) -%}
+            {%- do nested.update({key: found}) -%}
+        {%- elif found not in defaults.get(key, []) -%}
+            {%- do kept.update({key: found}) -%}
+        {%- endif -%}
     {%- endfor -%}
-    {{ return(document) }}
-{%- endmacro %}
-
-{#- The entities, dimensions or measures of a semantic model, each with only the meta that is its own: Core repeats the model's. -#}
-{% macro canonical_elements(elements, resource_meta) -%}
-    {%- set kept = [] -%}
-    {%- for element in elements -%}
-        {%- set entry = {} -%}
-        {%- for key, found in element.items() if key != 'config' -%}
-            {%- do entry.update({key: found}) -%}
+    {%- if kept.get('loaded_at_query') -%}{%- do kept.pop('loaded_at_field', none) -%}{%- endif -%}
+    {%- if tags and 'tags' not in dropped -%}{%- do kept.update({'tags': tags}) -%}{%- endif -%}
+    {%- if upstream and 'depends_on' not in dropped -%}
+        {%- do kept.update({'depends_on': upstream | unique(case_sensitive=true) | sort(case_sensitive=true) | list}) -%}
+    {%- endif -%}
+    {%- if meta and 'meta' not in dropped -%}
+        {%- do nested.update({'meta': meta}) -%}
+        {%- if at_top and at_top != meta -%}{%- do nested.update({'meta_top': dbt_provenance.own_entries(at_top, meta)}) -%}{%- endif -%}
+    {%- endif -%}
+    {%- if nested -%}
+        {%- for key in nested if key in keys['inside'] -%}
+            {%- do nested.update({key: dbt_provenance.canonical_inside(nested[key], keys['inside'][key], key, meta, tags)}) -%}
         {%- endfor -%}
-        {%- set own = dbt_provenance.own_entries((element.get('config') or {}).get('meta') or {}, resource_meta) -%}
-        {%- if own -%}{%- do entry.update({'meta': own}) -%}{%- endif -%}
-        {%- do kept.append(entry) -%}
-    {%- endfor -%}
+        {%- do kept.update(dbt_provenance.canonical_mapping(nested, defaults, false)) -%}
+    {%- endif -%}
+    {%- if resource.get('columns') and 'columns' in keys.get(resource_type, []) -%}
+        {%- do kept.update({'columns': dbt_provenance.canonical_columns(resource['columns'], keys, meta, tags)}) -%}
+    {%- endif -%}
     {{ return(kept) }}
 {%- endmacro %}
 
-{%- macro own_entries(meta, resource_meta) -%}
-    {%- set own = {} -%}
-    {%- for key, found in meta.items() -%}
-        {%- if resource_meta.get(key) != found -%}{%- do own.update({key: found}) -%}{%- endif -%}
-    {%- endfor -%}
-    {{ return(own) }}
+{#- The resource with the keys that manifest.json gives it. In the graph of dbt 2 (tried on rc196) a group is kept in parts, and a
+    metric calls its type and config otherwise. -#}
+{% macro whole_resource(resource) -%}
+    {%- set whole = {} -%}
+    {%- if '__common_attr__' in resource -%}
+        {%- do whole.update(resource['__common_attr__']) -%}
+        {%- do whole.update(resource.get('__group_attr__') or {}) -%}
+        {%- do whole.update({'resource_type': 'group'}) -%}
+        {{ return(whole) }}
+    {%- elif 'deprecated_config' in resource -%}
+        {%- do whole.update(resource) -%}
+        {%- do whole.update({'config': resource['deprecated_config'], 'type': resource.get('type') or resource.get('metric_type')}) -%}
+        {{ return(whole) }}
+    {%- endif -%}
+    {{ return(resource) }}
 {%- endmacro %}
 
-{#- A column's own meta is what it does not share with its resource: dbt 2 repeats the resource's meta in each column. -#}
-{% macro canonical_columns(columns, resource_meta, keys) -%}
+{#- Rule 2; and rule 6 for the entities, dimensions and measures of a semantic model. -#}
+{% macro canonical_inside(found, inside, key, meta, tags) -%}
+    {%- if found is mapping -%}
+        {%- set kept = {} -%}
+        {%- for name in inside if name in found -%}{%- do kept.update({name: found[name]}) -%}{%- endfor -%}
+        {%- if key in ['entities', 'dimensions', 'measures'] -%}
+            {%- do kept.update({'meta': dbt_provenance.own_entries((found.get('config') or {}).get('meta') or found.get('meta') or {}, meta)}) -%}
+        {%- endif -%}
+        {{ return(kept) }}
+    {%- endif -%}
+    {%- set kept = [] -%}
+    {%- for item in found if item is mapping -%}{%- do kept.append(dbt_provenance.canonical_inside(item, inside, key, meta, tags)) -%}{%- endfor -%}
+    {{ return(kept) }}
+{%- endmacro %}
+
+{#- Rule 6 for columns. -#}
+{% macro canonical_columns(columns, keys, resource_meta, resource_tags) -%}
     {%- set kept = {} -%}
     {%- for name, column in columns.items() -%}
         {%- set entry = {} -%}
-        {%- if column.get('description') -%}{%- do entry.update({'description': column['description']}) -%}{%- endif -%}
-        {%- if column.get('data_type') -%}{%- do entry.update({'data_type': column['data_type']}) -%}{%- endif -%}
-        {%- if column.get('tags') -%}{%- do entry.update({'tags': column['tags']}) -%}{%- endif -%}
-        {%- set meta = (column.get('config') or {}).get('meta') or column.get('meta') -%}
-        {%- if meta -%}
-            {%- set own = dbt_provenance.own_entries(dbt_provenance.canonical_value(meta, []), resource_meta) -%}
-            {%- if own -%}{%- do entry.update({'meta': own}) -%}{%- endif -%}
-        {%- endif -%}
+        {%- set nested = {} -%}
+        {%- set config = column.get('config') or {} -%}
+        {%- for key in keys['column'] if key not in ['meta', 'tags'] and column.get(key) -%}
+            {%- if column[key] is string -%}{%- do entry.update({key: column[key]}) -%}{%- else -%}{%- do nested.update({key: column[key]}) -%}{%- endif -%}
+        {%- endfor -%}
+        {%- set meta = config.get('meta') or column.get('meta') -%}
+        {%- if meta and meta != resource_meta -%}{%- do nested.update({'meta': dbt_provenance.own_entries(meta, resource_meta)}) -%}{%- endif -%}
+        {%- set tags = config.get('tags') or column.get('tags') -%}
+        {%- if tags -%}{%- do nested.update({'tags': tags | reject('in', resource_tags) | unique(case_sensitive=true) | sort(case_sensitive=true) | list}) -%}{%- endif -%}
+        {%- if nested -%}{%- do entry.update(dbt_provenance.canonical_mapping(nested, keys['defaults'], false)) -%}{%- endif -%}
         {%- do kept.update({name: entry}) -%}
     {%- endfor -%}
     {{ return(kept) }}
 {%- endmacro %}
 
-{% macro canonical_pick(mapping, names, keys) -%}
+{%- macro own_entries(meta, others) -%}
+    {%- set own = {} -%}
+    {%- for key, found in meta.items() -%}
+        {%- if key not in others or others[key] != found -%}{%- do own.update({key: found}) -%}{%- endif -%}
+    {%- endfor -%}
+    {{ return(own) }}
+{%- endmacro %}
+
+{#- Rules 7 and 8. -#}
+{% macro canonical_mapping(value, defaults, in_meta) -%}
     {%- set kept = {} -%}
-    {%- for name in names if name != 'columns' -%}
-        {%- set found = mapping.get(name) -%}
-        {%- if found -%}
-            {%- if found is mapping or (found is sequence and found is not string) -%}
-                {%- set found = dbt_provenance.canonical_value(found, keys['dropped']) -%}
-                {%- if found -%}{%- do kept.update({name: found}) -%}{%- endif -%}
-            {%- elif name in keys['as_text'] -%}
-                {%- do kept.update({name: found | string}) -%}
-            {%- elif found != keys['defaults'].get(name) -%}
-                {%- do kept.update({name: found}) -%}
-            {%- endif -%}
+    {%- for key, found in value.items() -%}
+        {%- set inner = in_meta or key in ['meta', 'meta_top'] -%}
+        {%- if found is mapping -%}
+            {%- if found -%}{%- set found = dbt_provenance.canonical_mapping(found, {} if inner else defaults, inner) -%}{%- endif -%}
+        {%- elif found is string -%}
+            {%- if inner and found.endswith('\n') -%}{%- set found = found[:-1] -%}{%- endif -%}
+        {%- elif found is sequence -%}
+            {%- if found -%}{%- set found = dbt_provenance.canonical_list(found, {} if inner else defaults, inner) -%}{%- endif -%}
+        {%- endif -%}
+        {%- if (found is not none and found not in ['', [], {}] and found not in defaults.get(key, [])) or (in_meta and key.startswith('provenance_')) -%}
+            {%- do kept.update({key: found}) -%}
         {%- endif -%}
     {%- endfor -%}
     {{ return(kept) }}
 {%- endmacro %}
 
-{#- A nested value without nulls, false, empty texts, lists and mappings, and without the dropped keys. Zero is kept. -#}
-{% macro canonical_value(value, dropped) -%}
-    {%- if value is mapping -%}
-        {%- set kept = {} -%}
-        {%- for name, found in value.items() if name not in dropped -%}
-            {%- if found is mapping or (found is sequence and found is not string) -%}
-                {%- if found -%}
-                    {%- set found = dbt_provenance.canonical_value(found, dropped) -%}
-                    {%- if found -%}{%- do kept.update({name: found}) -%}{%- endif -%}
-                {%- endif -%}
-            {%- elif found or (found is number and found is not boolean) -%}
-                {%- do kept.update({name: found}) -%}
-            {%- endif -%}
-        {%- endfor -%}
-        {{ return(kept) }}
-    {%- endif -%}
+{% macro canonical_list(value, defaults, in_meta) -%}
     {%- set kept = [] -%}
     {%- for found in value -%}
-        {%- if found is mapping or (found is sequence and found is not string) -%}
-            {%- set found = dbt_provenance.canonical_value(found, dropped) -%}
-            {%- if found -%}{%- do kept.append(found) -%}{%- endif -%}
-        {%- elif found or (found is number and found is not boolean) -%}
-            {%- do kept.append(found) -%}
+        {%- if found is mapping -%}
+            {%- set found = dbt_provenance.canonical_mapping(found, defaults, in_meta) -%}
+        {%- elif found is string -%}
+            {%- if in_meta and found.endswith('\n') -%}{%- set found = found[:-1] -%}{%- endif -%}
+        {%- elif found is sequence -%}
+            {%- set found = dbt_provenance.canonical_list(found, defaults, in_meta) -%}
         {%- endif -%}
+        {%- if found is not none and found not in ['', [], {}] -%}{%- do kept.append(found) -%}{%- endif -%}
     {%- endfor -%}
     {{ return(kept) }}
 {%- endmacro %}

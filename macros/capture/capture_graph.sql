@@ -55,13 +55,14 @@
 
 {#- One resource as JSON: its id, its document, and beside it what is not part of the hash. -#}
 {% macro staged_row(unique_id, resource, keys) -%}
+    {%- set resource = dbt_provenance.whole_resource(resource) -%}
     {%- set checksum = resource.get('checksum') or {} -%}
     {%- set row = tojson({
         'unique_id': unique_id,
         'document': dbt_provenance.canonical_document(resource, keys),
         'location': {
             'package_name': resource.get('package_name'),
-            'original_file_path': resource.get('original_file_path'),
+            'original_file_path': dbt_provenance.package_path(resource.get('original_file_path')),
             'checksum': checksum.get('checksum') if checksum is mapping else checksum,
         },
     }, sort_keys=true) -%}
@@ -71,6 +72,13 @@
             'name': resource['name'], 'resource_type': resource['resource_type'], 'capture_error': 'a value of this resource has no form in JSON'}}, sort_keys=true) -%}
     {%- endif -%}
     {{ return(row) }}
+{%- endmacro %}
+
+{#- A path with forward slashes from the package's own root: dbt 2 puts the install folder in front. -#}
+{% macro package_path(path) -%}
+    {%- if not path -%}{{ return(none) }}{%- endif -%}
+    {%- set parts = (path | string | replace('\\', '/')).split('/') -%}
+    {{ return((parts[2:] if parts[0] == 'dbt_packages' else parts) | join('/')) }}
 {%- endmacro %}
 
 {#- What was seen, for the length of one capture. Not a temporary table: dbt 2 may send each statement over another connection. -#}

@@ -47,9 +47,9 @@ steps as materialized (
     select
         edges.*,
         coalesce(edges.upstream_policy_id in (select policy_id from visible_policies), false)
-            and edges.upstream_entity_id not in (select entity_id from struck where entity_id is not null) as upstream_is_visible,
+            and {{ dbt_provenance.is_not_struck('edges.upstream_entity_id', 'edges.upstream_evidence_id') }} as upstream_is_visible,
         coalesce(edges.downstream_policy_id in (select policy_id from visible_policies), false)
-            and edges.downstream_entity_id not in (select entity_id from struck where entity_id is not null) as downstream_is_visible
+            and {{ dbt_provenance.is_not_struck('edges.downstream_entity_id', 'edges.downstream_evidence_id') }} as downstream_is_visible
     from {{ dbt_provenance.relation('prov_int_edges') }} as edges
     cross join given
     where edges.recorded_from_utc <= given.given_known_at

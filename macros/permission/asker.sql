@@ -1,12 +1,17 @@
-{#- The CTEs by which every read begins, from a CTE `given` with given_principal, given_tenant and given_known_at:
-      asker             the principal with its one tenant; no row when unknown, or in several tenants and none given
-      asker_groups      its groups in that tenant
-      visible_policies  the policies that it passes
-      struck            evidence and entities that the ledger takes from it
-    An answer reads nothing that does not pass through these. -#}
+{#- The CTEs by which every read begins, from a CTE `given` of one row with given_principal, given_tenant and given_known_at:
+      memberships_of_asker  one row: in how many tenants the principal is (of those asked for), and its groups
+      asker                 the principal with its one tenant; no row when unknown, or in several tenants and none given
+      visible_policies      the policies that it passes
+      struck                one row: the evidence and the entities that the ledger takes from it
+    An answer reads nothing that does not pass through these. A sealed ledger knows nobody. -#}
 {% macro asker_ctes() -%}
 memberships_of_asker as materialized (
-    select memberships.principal_id, memberships.tenant_id, memberships.group_name, memberships.is_service
+    select
+        count(distinct memberships.tenant_id) as tenant_count,
+        min(memberships.principal_id) as principal_id,
+        min(memberships.tenant_id) as tenant_id,
+        coalesce(bool_or(memberships.is_service), false) as is_service,
+        coalesce(list(memberships.group_name) filter (where memberships.group_name is not null), []) as group_list
     from {{ dbt_provenance.relation('prov_int_memberships') }} as memberships
     inner join given
         on memberships.principal_id = given.given_principal
@@ -15,35 +20,27 @@ memberships_of_asker as materialized (
 ),
 
 asker as materialized (
-    select min(principal_id) as principal_id, min(tenant_id) as tenant_id, bool_or(is_service) as is_service
+    select principal_id, tenant_id, is_service, group_list
     from memberships_of_asker
-    having count(distinct tenant_id) = 1
-),
-
-asker_groups as (
-    select memberships_of_asker.group_name
-    from memberships_of_asker
-    inner join asker on asker.tenant_id = memberships_of_asker.tenant_id
-    where memberships_of_asker.group_name is not null
+    where tenant_count = 1
 ),
 
 visible_policies as materialized (
     select policies.policy_id
     from {{ dbt_provenance.relation('prov_int_policies') }} as policies
     inner join asker on asker.tenant_id = policies.tenant_id
-    inner join {{ dbt_provenance.relation('prov_int_policy_groups') }} as wanted on wanted.policy_id = policies.policy_id
-    left join asker_groups on asker_groups.group_name = wanted.group_name
-    group by policies.policy_id, policies.allow_layers
-    having count(distinct case when wanted.effect = 'allow' and asker_groups.group_name is not null then wanted.layer_number end) = policies.allow_layers
-       and count(case when wanted.effect = 'deny' and asker_groups.group_name is not null then 1 end) = 0
+    where not list_has_any(policies.deny_groups, asker.group_list)
+      and len(list_filter(policies.allow_layers, lambda one_layer: not list_has_any(one_layer, asker.group_list))) = 0
 ),
 
 struck as materialized (
-    select ledger.evidence_id, ledger.entity_id
+    select
+        coalesce(list(ledger.evidence_id) filter (where ledger.evidence_id is not null), []) as evidence_ids,
+        coalesce(list(ledger.entity_id) filter (where ledger.entity_id is not null), []) as entity_ids
     from {{ dbt_provenance.relation('prov_ledger') }} as ledger
     inner join asker on ledger.tenant_id is null or ledger.tenant_id = asker.tenant_id
     where ledger.ledger_action in ('erase', 'revoke')
-      and (ledger.group_name is null or ledger.group_name in (select group_name from asker_groups))
+      and (ledger.group_name is null or list_contains(asker.group_list, ledger.group_name))
 )
 {%- endmacro %}
 
@@ -64,5 +61,10 @@ struck as materialized (
 {#- Whether a row of evidence may be shown: its policy passes, and the ledger has not taken it. `row_alias` has policy_id, evidence_id, entity_id. -#}
 {% macro may_see(row_alias) -%}
     {{ row_alias }}.policy_id in (select policy_id from visible_policies)
-    and not exists (select 1 from struck where struck.evidence_id = {{ row_alias }}.evidence_id or struck.entity_id = {{ row_alias }}.entity_id)
+    and {{ dbt_provenance.is_not_struck(row_alias ~ '.entity_id', row_alias ~ '.evidence_id') }}
+{%- endmacro %}
+
+{% macro is_not_struck(entity_id, evidence_id) -%}
+    coalesce(not list_contains((select entity_ids from struck), {{ entity_id }}), true)
+    and coalesce(not list_contains((select evidence_ids from struck), {{ evidence_id }}), true)
 {%- endmacro %}

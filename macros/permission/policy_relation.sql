@@ -4,10 +4,12 @@
 {% macro policy_relation(name) -%}
     {%- set columns = dbt_provenance.policy_columns()[name] -%}
     {%- set own = var('provenance_' ~ name, none) -%}
-    {%- set seed = ref('dbt_provenance', 'provenance_' ~ name) -%}
     {%- if own is none -%}
-        {%- if execute and adapter.get_relation(seed.database, seed.schema, seed.identifier) is not none -%}
-            {{ return('select ' ~ columns.keys() | join(', ') ~ ' from ' ~ dbt_provenance.name_of(seed)) }}
+        {%- if dbt_version[:2] != '2.' -%}
+            {%- set seed = ref('dbt_provenance', 'provenance_' ~ name) -%}
+            {%- if execute and dbt_provenance.exists_in_warehouse(seed) -%}
+                {{ return('select ' ~ columns.keys() | join(', ') ~ ' from ' ~ dbt_provenance.name_of(seed)) }}
+            {%- endif -%}
         {%- endif -%}
         {{ return(dbt_provenance.rows_as_select(dbt_provenance.built_in_authority() if name == 'authority' else [], columns)) }}
     {%- elif own is string -%}

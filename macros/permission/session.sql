@@ -20,7 +20,7 @@ visible_resources as (
     where guards.part_kind = ''
       and guards.policy_id in (select policy_id from visible_policies)
       and coalesce(guards.parent_policy_id in (select policy_id from visible_policies), guards.parent_id is null)
-      and coalesce(nodes.entity_id not in (select entity_id from struck where entity_id is not null), true)
+      and {{ dbt_provenance.is_not_struck('nodes.entity_id', 'nodes.evidence_id') }}
     qualify row_number() over (partition by guards.project_name, guards.unique_id order by guards.segment desc) = 1
 )
 {%- endmacro %}

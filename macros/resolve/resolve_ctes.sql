@@ -126,7 +126,7 @@ moments as (
 summary as (
     select
         (select count(*) from asker) as askers,
-        (select count(distinct tenant_id) from memberships_of_asker) as tenants,
+        (select tenant_count from memberships_of_asker) as tenants,
         (select count(*) from named) as entities,
         (select count(*) from weighed) as weighed_rows,
         (select count(*) from weighed where may_govern) as governing_rows,

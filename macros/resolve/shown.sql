@@ -6,7 +6,7 @@ visible_nodes as materialized (
     from {{ dbt_provenance.relation('prov_int_nodes') }} as nodes
     where nodes.unique_id in (select unnest(list_append(named_ids, backing_id)) from picked)
       and nodes.policy_id in (select policy_id from visible_policies)
-      and not exists (select 1 from struck where struck.entity_id = nodes.entity_id)
+      and {{ dbt_provenance.is_not_struck('nodes.entity_id', 'nodes.evidence_id') }}
 ),
 
 named_counts as (

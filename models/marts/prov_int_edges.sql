@@ -82,9 +82,9 @@ final as (
     select
         merged.project_name,
         merged.upstream_id, upstream_nodes.entity_id as upstream_entity_id, upstream_nodes.entity_type as upstream_type, upstream_nodes.version_label as upstream_version_label,
-        upstream_nodes.policy_id as upstream_policy_id,
+        upstream_nodes.policy_id as upstream_policy_id, upstream_nodes.evidence_id as upstream_evidence_id,
         merged.downstream_id, downstream_nodes.entity_id as downstream_entity_id, downstream_nodes.entity_type as downstream_type, downstream_nodes.version_label as downstream_version_label,
-        downstream_guards.policy_id as downstream_policy_id,
+        downstream_guards.policy_id as downstream_policy_id, downstream_nodes.evidence_id as downstream_evidence_id,
         merged.edge_kind, merged.edge_role, merged.recorded_from_utc, merged.recorded_to_utc
     from merged
     left join nodes as upstream_nodes on upstream_nodes.project_name = merged.project_name and upstream_nodes.unique_id = merged.upstream_id

@@ -142,6 +142,7 @@ final as (
         resources.original_file_path,
         coalesce(guards.tenant_id, {{ dbt_provenance.literal(var('provenance_default_tenant', 'default')) }}) as tenant_id,
         guards.policy_id,
+        nodes.evidence_id,
         found.other_id,
         found.other_policy_id
     from found

@@ -14,9 +14,10 @@ own_anchors as (
         anchors.segment,
         coalesce(pages.raw_id, anchors.raw_id) as raw_id
     from anchors
-    left join anchors as pages
-        on anchors.resource_type = 'page_piece' and pages.unique_id = anchors.page_id and pages.project_name = anchors.project_name
-        and pages.segment = (select max(segment) from anchors as latest where latest.unique_id = anchors.page_id and latest.project_name = anchors.project_name)
+    left join (
+        select * from anchors where resource_type = 'page' qualify row_number() over (partition by project_name, unique_id order by segment desc) = 1
+    ) as pages
+        on pages.unique_id = anchors.page_id and pages.project_name = anchors.project_name
 ),
 
 layers as (

@@ -15,7 +15,8 @@ select
     newest.entity_name,
     newest.version_label,
     guards.tenant_id,
-    guards.policy_id
+    guards.policy_id,
+    guards.tenant_id || '/' || newest.project_name || '/' || newest.unique_id || '/' || coalesce(newest.version_label, '') || '/definition' as evidence_id
 from newest
 left join {{ dbt_provenance.relation('prov_int_guards') }} as guards
     on guards.project_name = newest.project_name and guards.unique_id = newest.unique_id and guards.segment = newest.segment and guards.part_kind = ''

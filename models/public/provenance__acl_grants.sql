@@ -27,8 +27,8 @@ where nodes.tenant_id = asker.tenant_id
       asker.is_service
       or (
           wanted.effect = 'allow'
-          and wanted.group_name in (select group_name from asker_groups)
+          and list_contains(asker.group_list, wanted.group_name)
           and nodes.policy_id in (select policy_id from visible_policies)
-          and nodes.entity_id not in (select entity_id from struck where entity_id is not null)
+          and {{ dbt_provenance.is_not_struck('nodes.entity_id', 'nodes.evidence_id') }}
       )
   )

@@ -20,6 +20,6 @@ where findings.tenant_id = asker.tenant_id
       or (
           findings.policy_id in (select policy_id from visible_policies)
           and coalesce(findings.other_policy_id in (select policy_id from visible_policies), findings.other_id is null)
-          and findings.entity_id not in (select entity_id from struck where entity_id is not null)
+          and {{ dbt_provenance.is_not_struck('findings.entity_id', 'findings.evidence_id') }}
       )
   )

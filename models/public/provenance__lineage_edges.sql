@@ -32,8 +32,8 @@ select
 from {{ dbt_provenance.relation('prov_int_edges') }} as edges
 where edges.upstream_policy_id in (select policy_id from visible_policies)
   and edges.downstream_policy_id in (select policy_id from visible_policies)
-  and edges.upstream_entity_id not in (select entity_id from struck where entity_id is not null)
-  and edges.downstream_entity_id not in (select entity_id from struck where entity_id is not null)
+  and {{ dbt_provenance.is_not_struck('edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+  and {{ dbt_provenance.is_not_struck('edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
 union all
 select
     'execution',

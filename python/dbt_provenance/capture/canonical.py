@@ -99,7 +99,6 @@ def location_document(resource: Mapping[str, Any]) -> dict[str, Any]:
         "package_name": resource.get("package_name"),
         "original_file_path": _package_path(resource.get("original_file_path")),
         "checksum": checksum.get("checksum") if isinstance(checksum, Mapping) else checksum,
-        "patch_path": resource.get("patch_path"),
     }
     return {key: value for key, value in location.items() if value not in _EMPTY}
 

@@ -1,0 +1,88 @@
+{{ config(alias='find_entities', schema='provenance_internal', access='protected') }}
+-- one row per span of the question (its first 200 words, spans of at most 12) and visible entity that the whole span names; without any,
+-- one row that says only in how many tenants the asker is
+with given as materialized (
+    select
+        {{ dbt_provenance.words('left(cast(question as varchar), 20000)') }}[1:200] as given_words,
+        {{ dbt_provenance.asking_principal('principal') }} as given_principal,
+        {{ dbt_provenance.asking_tenant('tenant') }} as given_tenant,
+        least(coalesce(try_cast(known_at as timestamp), {{ dbt_provenance.utc_now() }}), {{ dbt_provenance.utc_now() }}) as given_known_at
+),
+
+{{ dbt_provenance.asker_ctes() }},
+
+starts as (
+    select given_words, unnest(range(len(given_words))) as first_word from given
+),
+
+spans as materialized (
+    select first_word, span_words, array_to_string(given_words[first_word + 1:first_word + span_words], ' ') as span_text
+    from starts
+    cross join range(1, 13) as lengths (span_words)
+    where first_word + span_words <= len(given_words)
+),
+
+found as materialized (
+    select spans.*, names.tier, names.pinned_version, evidence.entity_id, evidence.entity_type, evidence.entity_name, evidence.kind_rank, evidence.unique_id,
+        case when evidence.source_kind = 'page' then evidence.evidence_id end as page_id
+    from spans
+    inner join {{ dbt_provenance.relation('prov_int_names') }} as names on names.span_key = spans.span_text
+    inner join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence on evidence.doc_id = names.doc_id
+    cross join given
+    where evidence.recorded_from_utc <= given.given_known_at
+      and {{ dbt_provenance.row_stands('evidence') }}
+      and {{ dbt_provenance.may_see('evidence') }}
+),
+
+steps as (
+    select edges.downstream_id, edges.upstream_id, edges.upstream_entity_id, edges.upstream_type, edges.edge_role
+    from {{ dbt_provenance.relation('prov_int_edges') }} as edges
+    cross join given
+    where edges.recorded_from_utc <= given.given_known_at
+      and coalesce(edges.recorded_to_utc > given.given_known_at, true)
+      and edges.upstream_policy_id in (select policy_id from visible_policies)
+      and edges.downstream_policy_id in (select policy_id from visible_policies)
+      and not list_contains((select entity_ids from struck), edges.upstream_entity_id)
+),
+
+-- what each of several named entities is built on; pages are not built
+built as (
+    with recursive walked as (
+        select entity_id as root_entity_id, unique_id as node_id, entity_id as reached_entity_id
+        from found
+        where (select count(distinct entity_id) from found) > 1
+        union
+        select walked.root_entity_id, steps.upstream_id, steps.upstream_entity_id
+        from walked
+        inner join steps on steps.downstream_id = walked.node_id and steps.edge_role in ('depends on', 'filter')
+    )
+
+    select root_entity_id, list_sort(list(distinct reached_entity_id)) as built_on
+    from walked
+    where reached_entity_id <> root_entity_id and reached_entity_id in (select entity_id from found)
+    group by root_entity_id
+),
+
+-- the entity that a page speaks about, of the best kind when several answer to the page's word for it
+abouts as (
+    select downstream_id, arg_min(upstream_entity_id, case upstream_type when 'metric' then '1' when 'semantic_model' then '2' when 'model' then '3' else '4' || upstream_entity_id end) as about_entity_id
+    from steps
+    where edge_role = 'about' and downstream_id in (select unique_id from found where page_id is not null)
+    group by downstream_id
+),
+
+hits as (
+    select
+        found.first_word, found.span_words as word_count, found.span_text as matched_text, min(found.tier) as tier,
+        found.entity_id, found.entity_type, found.entity_name, min(found.kind_rank) as kind_rank, max(found.pinned_version) as pinned_version,
+        min(found.page_id) as page_evidence_id, min(abouts.about_entity_id) as about_entity_id, any_value(built.built_on) as built_on
+    from found
+    left join abouts on abouts.downstream_id = found.unique_id
+    left join built on built.root_entity_id = found.entity_id
+    group by all
+)
+
+select memberships_of_asker.tenant_count, hits.*
+from memberships_of_asker
+left join hits on true
+order by hits.first_word, hits.word_count, hits.tier, hits.entity_id

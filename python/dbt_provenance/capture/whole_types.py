@@ -1,0 +1,63 @@
+"""Of which types of resource a manifest says all there is, so that what is not in it is gone.
+
+A section that the manifest does not have says nothing. One that is empty says that nothing is there, unless what is open was
+written by another engine or minor version: there it may be missing, not empty (legacy semantic YAML gives no metrics on dbt 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..warehouse.duckdb_connection import DuckDBWarehouse
+from .append import Scope
+from .artifact_files import SECTIONS, metadata_of
+from .artifacts import Artifacts
+
+NODE_TYPES = ("model", "seed", "snapshot", "analysis", "test", "operation", "sql operation", "rpc")
+
+
+def whole_types(warehouse: DuckDBWarehouse, artifacts: Artifacts, scope: Scope) -> set[str]:
+    """The types of which all open rows are to be compared with the manifest; catalog only when there is one."""
+    filled, empty = types_of_sections(artifacts.manifest)
+    release = minor_version(artifacts.manifest)
+    elsewhere = {
+        row["resource_type"] for row in open_rows(warehouse, scope) if not str(row["dbt_version"]).startswith(f"{release}.")
+    }
+    return filled | (empty - elsewhere) | ({"catalog"} if artifacts.catalog else set())
+
+
+def types_of_sections(manifest: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    """The types of the sections that hold something, and of those that are there and empty."""
+    filled: set[str] = set()
+    empty: set[str] = set()
+    for section, resource_type in SECTIONS.items():
+        if isinstance(manifest.get(section), Mapping):
+            types = NODE_TYPES if section == "nodes" else (resource_type,)
+            (filled if manifest[section] else empty).update(types)
+    return filled, empty
+
+
+def open_rows(warehouse: DuckDBWarehouse, scope: Scope) -> list[dict[str, Any]]:
+    """What is open, without the documents: one row per type, source of capture, and release of dbt, with the newest time."""
+    return warehouse.rows(
+        f"""
+        select resource_type, capture_source, dbt_version, max(recorded_at_utc) as newest_utc
+        from (
+            select *
+            from {warehouse.surface.name_of("prov_raw_resources")}
+            where project_name = ? and target_name = ?
+            qualify row_number() over (partition by unique_id order by raw_id desc) = 1
+        )
+        where change_kind = 'open'
+        group by all
+        """,
+        [scope.project_name, scope.target_name],
+    )
+
+
+def minor_version(manifest: Mapping[str, Any]) -> str:
+    """The engine's major and minor version, as in 1.11."""
+    return ".".join(str(metadata_of(manifest).get("dbt_version")).split(".")[:2])
+
+
