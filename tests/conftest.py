@@ -1,14 +1,102 @@
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
+from package_sql import Model, Warehouse, read_models
+
+ROOT = Path(__file__).resolve().parents[1]
+DBT = Path(sys.executable).with_name("dbt")
 
 
 @pytest.fixture(scope="session")
 def shared_folder() -> Path:
     """The folder of shared test material: PROVENANCE_SHARED, else `shared` beside the repository. Skips when absent."""
-    beside = Path(__file__).resolve().parents[2] / "shared"
+    beside = ROOT.parent / "shared"
     folder = Path(os.environ.get("PROVENANCE_SHARED") or beside)
     if not folder.is_dir():
         pytest.skip(f"no shared test material at {folder}; set PROVENANCE_SHARED to its folder")
     return folder
+
+
+def dbt(project: Path, *arguments: str, check: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
+    """Runs dbt in a project, with the project's own profiles; output is captured."""
+    command = [str(DBT), "--no-version-check", *arguments, "--project-dir", str(project), "--profiles-dir", str(project)]
+    finished = subprocess.run(
+        command, cwd=project, capture_output=True, text=True, env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "NO_COLOR": "1"} | env
+    )
+    if check and finished.returncode != 0:
+        raise AssertionError(f"dbt {' '.join(arguments)} ended with {finished.returncode}\n{finished.stdout}\n{finished.stderr}")
+    return finished
+
+
+def copy_project(name: str, to: Path) -> Path:
+    """A copy of one of integration_tests/, with the package as a local dependency, installed."""
+    project = to / name
+    shutil.copytree(
+        ROOT / "integration_tests" / name, project, ignore=shutil.ignore_patterns("target", "dbt_packages", "logs", "*.duckdb*", "package-lock.yml")
+    )
+    (project / "packages.yml").write_text(f"packages:\n  - local: {ROOT}\n")
+    dbt(project, "deps")
+    return project
+
+
+def shared_build(tmp_path_factory, worker_id: str, name: str, make) -> Path:
+    """One folder a test run, also with several workers: made by the first, used by all."""
+    base = tmp_path_factory.getbasetemp()
+    base = base if worker_id == "master" else base.parent
+    folder = base / name
+    with FileLock(str(base / f"{name}.lock")):
+        if not (folder / ".made").exists():
+            folder.mkdir(exist_ok=True)
+            make(folder)
+            (folder / ".made").touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def worker(request) -> str:
+    return getattr(request.config, "workerinput", {}).get("workerid", "master")
+
+
+@pytest.fixture(scope="session")
+def package_models(tmp_path_factory, worker) -> list[Model]:
+    """The package's compiled SQL in build order."""
+
+    def make(folder: Path) -> None:
+        project = copy_project("rules", folder)
+        dbt(project, "seed", "--select", "package:rules")
+        dbt(project, "run")
+
+    return read_models(shared_build(tmp_path_factory, worker, "rules_build", make) / "rules")
+
+
+@pytest.fixture
+def warehouse(package_models) -> Warehouse:
+    """An empty warehouse in which analyst is in the group analyst, and everything is allowed to that group."""
+    made = Warehouse(package_models)
+    made.policy("rules_principals", ("analyst", None, "analyst", None), ("stranger", None, None, None), ("steward", None, "analyst", "service"))
+    made.policy("rules_policies", ("all", None, "project", "*", "allow", "analyst"))
+    yield made
+    made.con.close()
+
+
+@pytest.fixture(scope="session")
+def net_revenue(tmp_path_factory, worker) -> Path:
+    """The worked example, built and refreshed: read-only for tests; copy it to change it."""
+
+    def make(folder: Path) -> None:
+        project = copy_project("net_revenue", folder)
+        dbt(project, "seed")
+        dbt(project, "build")
+        from click.testing import CliRunner
+
+        from dbt_provenance.cli import main
+
+        finished = CliRunner().invoke(main, ["refresh", "--project-dir", str(project), "--profiles-dir", str(project)])
+        assert finished.exit_code == 0, finished.output
+
+    return shared_build(tmp_path_factory, worker, "net_revenue_build", make) / "net_revenue"

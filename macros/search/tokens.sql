@@ -26,16 +26,17 @@
 
 {#- list_transform over a list of one gives the folded text a name: it is written once and computed once. -#}
 {% macro duckdb__tokens(text_sql) -%}
-    {%- set lowered %}case when strlen(tok_text) = length(tok_text) then lower(tok_text) else {{ dbt_provenance._duckdb_expanded('lower(tok_text)') }} end{% endset -%}
-    list_transform([{{ dbt_provenance._duckdb_folded(text_sql) }}], lambda tok_text: list_concat(
-        {{ dbt_provenance._duckdb_words_of('tok_text') }},
-        regexp_extract_all({{ lowered }}, '[a-z0-9\x{80}-\x{10FFFF}][a-z0-9_\x{80}-\x{10FFFF}]*\.[a-z0-9_.\x{80}-\x{10FFFF}]*[a-z0-9\x{80}-\x{10FFFF}]'),
-        regexp_extract_all({{ lowered }}, '[a-z0-9\x{80}-\x{10FFFF}]+_[a-z0-9_\x{80}-\x{10FFFF}]*[a-z0-9\x{80}-\x{10FFFF}]')
-    ))[1]
+    list_transform([{{ dbt_provenance._duckdb_folded(text_sql) }}], lambda tok_text: {{ dbt_provenance._duckdb_split(
+        dbt_provenance._duckdb_word_text('tok_text') ~ " || ' ' || " ~ dbt_provenance._duckdb_identifier_text('tok_text')
+    ) }})[1]
 {%- endmacro %}
 
 {% macro duckdb__words(text_sql) -%}
-    list_transform([{{ dbt_provenance._duckdb_folded(text_sql) }}], lambda tok_text: {{ dbt_provenance._duckdb_words_of('tok_text') }})[1]
+    list_transform([{{ dbt_provenance._duckdb_folded(text_sql) }}], lambda tok_text: {{ dbt_provenance._duckdb_split(dbt_provenance._duckdb_word_text('tok_text')) }})[1]
+{%- endmacro %}
+
+{% macro _duckdb_split(text) -%}
+    list_filter(string_split({{ text }}, ' '), lambda tok_word: tok_word <> '')
 {%- endmacro %}
 
 {#- ASCII as it is. Otherwise accents off, a blank for whatever beyond ASCII separates words, and of upper case only the A-Z that
@@ -66,19 +67,23 @@
     )
 {%- endmacro %}
 
-{#- fctOrders to fct Orders, then HTTPServer to HTTP Server (KPIs, A1B2 and v2 stay), then lower case, pairs, and split at what is left. -#}
-{% macro _duckdb_words_of(folded) -%}
+{#- fctOrders to fct Orders, then HTTPServer to HTTP Server (KPIs, A1B2 and v2 stay), lower case, pairs, blanks for all else. -#}
+{% macro _duckdb_word_text(folded) -%}
     {%- set parts %}lower(regexp_replace(regexp_replace({{ folded }}, '([a-z][0-9]*)([A-Z])', '\1 \2', 'g'), '([A-Z][0-9]*)([A-Z](?:[a-rt-z]|s[a-z]))', '\1 \2', 'g')){% endset -%}
-    list_filter(
-        string_split(
-            regexp_replace(
-                case when strlen({{ folded }}) = length({{ folded }}) then {{ parts }} else {{ dbt_provenance._duckdb_cjk_pairs(dbt_provenance._duckdb_expanded(parts)) }} end,
-                '[^a-z0-9\x{80}-\x{10FFFF} ]+', ' ', 'g'
-            ),
-            ' '
-        ),
-        lambda tok_word: tok_word <> ''
+    regexp_replace(
+        case when strlen({{ folded }}) = length({{ folded }}) then {{ parts }} else {{ dbt_provenance._duckdb_cjk_pairs(dbt_provenance._duckdb_expanded(parts)) }} end,
+        '[^a-z0-9\x{80}-\x{10FFFF} ]+', ' ', 'g'
     )
+{%- endmacro %}
+
+{#- All that holds a dot, then each run between dots that holds an underscore. -#}
+{% macro _duckdb_identifier_text(folded) -%}
+    {%- set word = 'A-Za-z0-9\\x{80}-\\x{10FFFF}' -%}
+    {%- set identifiers %}array_to_string(list_concat(
+        regexp_extract_all({{ folded }}, '[{{ word }}][_{{ word }}]*\.[_.{{ word }}]*[{{ word }}]'),
+        regexp_extract_all({{ folded }}, '[{{ word }}]+_[_{{ word }}]*[{{ word }}]')
+    ), ' '){% endset -%}
+    {{ dbt_provenance._duckdb_expanded('lower(' ~ identifiers ~ ')') }}
 {%- endmacro %}
 
 {#- ß to ss: after camelCase is split, for STRAßE is one word. -#}

@@ -45,12 +45,30 @@ steps as (
       and not list_contains((select entity_ids from struck), edges.upstream_entity_id)
 ),
 
--- what each of several named entities is built on; pages are not built
+-- what the pages among them are about: the entity of the best kind, when several answer to the page's word for it
+about_steps as materialized (
+    select steps.downstream_id, steps.upstream_id, steps.upstream_entity_id
+    from steps
+    where steps.edge_role = 'about' and steps.downstream_id in (select unique_id from found where page_id is not null)
+    qualify dense_rank() over (
+        partition by steps.downstream_id
+        order by case steps.upstream_type when 'metric' then 1 when 'semantic_model' then 2 when 'model' then 3 else 4 end, steps.upstream_entity_id
+    ) = 1
+),
+
+subjects as materialized (
+    select found.*, coalesce(about_steps.upstream_entity_id, found.entity_id) as subject_entity_id, coalesce(about_steps.upstream_id, found.unique_id) as subject_node_id,
+        about_steps.upstream_entity_id as about_entity_id
+    from found
+    left join about_steps on about_steps.downstream_id = found.unique_id and found.page_id is not null
+),
+
+-- what each of several is built on; nothing is built on or from a page
 built as (
     with recursive walked as (
-        select entity_id as root_entity_id, unique_id as node_id, entity_id as reached_entity_id
-        from found
-        where (select count(distinct entity_id) from found) > 1
+        select subject_entity_id as root_entity_id, subject_node_id as node_id, subject_entity_id as reached_entity_id
+        from subjects
+        where (select count(distinct subject_entity_id) from subjects) > 1
         union
         select walked.root_entity_id, steps.upstream_id, steps.upstream_entity_id
         from walked
@@ -59,26 +77,17 @@ built as (
 
     select root_entity_id, list_sort(list(distinct reached_entity_id)) as built_on
     from walked
-    where reached_entity_id <> root_entity_id and reached_entity_id in (select entity_id from found)
+    where reached_entity_id <> root_entity_id and reached_entity_id in (select subject_entity_id from subjects)
     group by root_entity_id
-),
-
--- the entity that a page speaks about, of the best kind when several answer to the page's word for it
-abouts as (
-    select downstream_id, arg_min(upstream_entity_id, case upstream_type when 'metric' then '1' when 'semantic_model' then '2' when 'model' then '3' else '4' || upstream_entity_id end) as about_entity_id
-    from steps
-    where edge_role = 'about' and downstream_id in (select unique_id from found where page_id is not null)
-    group by downstream_id
 ),
 
 hits as (
     select
-        found.first_word, found.span_words as word_count, found.span_text as matched_text, min(found.tier) as tier,
-        found.entity_id, found.entity_type, found.entity_name, min(found.kind_rank) as kind_rank, max(found.pinned_version) as pinned_version,
-        min(found.page_id) as page_evidence_id, min(abouts.about_entity_id) as about_entity_id, any_value(built.built_on) as built_on
-    from found
-    left join abouts on abouts.downstream_id = found.unique_id
-    left join built on built.root_entity_id = found.entity_id
+        subjects.first_word, subjects.span_words as word_count, subjects.span_text as matched_text, min(subjects.tier) as tier,
+        subjects.entity_id, subjects.entity_type, subjects.entity_name, min(subjects.kind_rank) as kind_rank, max(subjects.pinned_version) as pinned_version,
+        min(subjects.page_id) as page_evidence_id, subjects.about_entity_id, any_value(built.built_on) as built_on
+    from subjects
+    left join built on built.root_entity_id = subjects.subject_entity_id
     group by all
 )
 

@@ -47,7 +47,7 @@ found as (
     union all
     select project_name, unique_id, 'wrong type', 'error', 'provenance_' || declared_key, cast(declared_value as varchar), 'write one text', null, null
     from current_meta
-    where declared_key in ('status', 'entity', 'version', 'valid_from', 'valid_to', 'supersedes', 'about', 'grain', 'unit', 'owner', 'classification', 'title', 'source_uri') and value_text is null
+    where declared_key in ('status', 'entity', 'version', 'valid_from', 'valid_to', 'supersedes', 'about', 'grain', 'unit', 'owner', 'classification', 'title', 'source_uri') and value_text is null and value_type <> 'NULL'
     union all
     select project_name, unique_id, 'unknown status', 'error', 'provenance_status', value_text,
         'write authoritative, approved, unspecified, draft, deprecated, superseded or archived; it is read as a draft until then', null, null

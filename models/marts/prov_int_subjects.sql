@@ -23,7 +23,7 @@ declared as (
         raw_id,
         {%- for key in ['status', 'entity', 'version', 'valid_from', 'valid_to', 'supersedes', 'about', 'grain', 'unit', 'owner', 'classification', 'title', 'source_uri'] %}
         trim(coalesce(max(value_text) filter (where declared_key = '{{ key }}' and place <> 'meta_top'), max(value_text) filter (where declared_key = '{{ key }}'))) as {{ key }}_text,
-        bool_or(declared_key = '{{ key }}' and value_text is null) as {{ key }}_is_malformed,
+        bool_or(declared_key = '{{ key }}' and value_text is null and value_type <> 'NULL') as {{ key }}_is_malformed,
         {%- endfor %}
         coalesce(max(value_list) filter (where declared_key = 'synonyms' and place <> 'meta_top'), max(value_list) filter (where declared_key = 'synonyms')) as synonyms
     from {{ dbt_provenance.relation('prov_stg_meta') }}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -40,8 +40,9 @@ class Mention:
 
 def mentions(text: str) -> list[Mention]:
     """The dates and periods in a text, in order; of overlapping readings the first and longest."""
+    text = text[:LONGEST_TEXT]
     found = sorted(
-        (Mention(match.start(), match.end(), _read(reader, match)) for form, reader in _forms() for match in form.finditer(text)),
+        (Mention(match.start(), match.end(), _read(reader, match)) for form, reader in _forms_in(text) for match in form.finditer(text)),
         key=lambda mention: (mention.start, -mention.end),
     )
     kept: list[Mention] = []
@@ -67,6 +68,9 @@ def period_of(text: str) -> Period | None:
     return found[0].period if is_whole else None
 
 
+LONGEST_TEXT = 20_000
+"""Characters that are read; what stands behind them is left alone."""
+
 _Reader = Callable[[re.Match[str]], "Period | None"]
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
@@ -90,30 +94,20 @@ _RANGE = (
 _EDGE = r"(?P<edge>(?:the\s+)?(?:end|close|last\s+day|start|beginning|first\s+day)\s+of\s+(?:the\s+)?)?"
 
 
+def _forms_in(text: str) -> Iterator[tuple[re.Pattern[str], _Reader]]:
+    """The forms that the text can hold at all: compiling them all would take longer than the rest of a question."""
+    if not re.search("[0-9]", text):
+        return
+    lowered = text.lower()
+    if any(name[:3] in lowered for name in _MONTHS):
+        yield from _compiled(_MONTH_FORMS)
+    if re.search(r"q|h\s*[12]|half", lowered):
+        yield from _compiled(_PART_FORMS)
+    yield from _compiled(_NUMBER_FORMS)
+
+
 @cache
-def _forms() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
-    """Each form with its reader; compiled when first needed."""
-    forms: tuple[tuple[str, _Reader], ...] = (
-        (rf"{_YEAR}(?P<mark>[-/.‐‑])(?P<number>[0-9]{{1,2}})(?P=mark)(?P<day>[0-9]{{1,2}})(?:[T ][0-9]{{2}}:[0-9]{{2}}\S*)?", _day),
-        (rf"{_RANGE}(?:the\s+)?{_DAY}{_GAP}{_MONTH}{_GAP}{_YEAR}", _day),
-        (rf"{_MONTH}{_GAP}(?:the\s+)?{_DAY}{_GAP}{_YEAR}", _day),
-        (rf"{_YEAR}{_GAP}{_MONTH}{_GAP}(?:the\s+)?{_DAY}", _day),
-        (rf"{_MONTH}\s+[0-9]{{1,2}}\s*(?:-|–|to|and)\s*[0-9]{{1,2}}{_GAP}{_YEAR}", _nothing),
-        (rf"(?P<one>[0-9]{{1,2}})\.\s?(?P<two>[0-9]{{1,2}})\.\s?{_YEAR}", _dotted),
-        (rf"(?P<one>[0-9]{{1,2}})(?P<mark>[-/])(?P<two>[0-9]{{1,2}})(?P=mark){_YEAR}", _either),
-        (r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{2}", _nothing),
-        (rf"{_EDGE}{_RANGE}{_MONTH}{_GAP}{_YEAR}", _month),
-        (rf"{_EDGE}{_YEAR}{_GAP}{_MONTH}", _month),
-        (rf"{_EDGE}{_YEAR}[-/‐‑](?P<number>[0-9]{{1,2}})", _month),
-        (rf"{_EDGE}(?P<number>[0-9]{{1,2}})/{_YEAR}", _month),
-        (rf"{_EDGE}{_RANGE}q(?:uarter\s+)?{_ORDINAL}{_GAP}{_YEAR}", _quarter),
-        (rf"{_EDGE}{_YEAR}[-/\s]*q(?:uarter\s+)?{_ORDINAL}", _quarter),
-        (rf"{_EDGE}(?:the\s+)?{_ORDINAL}\s+quarter{_OF}{_YEAR}", _quarter),
-        (rf"{_EDGE}{_RANGE}h(?P<number>[0-9]){_GAP}{_YEAR}", _half),
-        (rf"{_EDGE}{_YEAR}[-/\s]*h(?P<number>[0-9])", _half),
-        (rf"{_EDGE}(?:the\s+)?{_ORDINAL}\s+half{_OF}{_YEAR}", _half),
-        (r"(?:[qh][0-9]|quarter\s+[0-9]|(?:first|second|third|fourth)\s+quarter)\s*(?:of\s+)?fy\s?'?(?:[0-9]{4}|[0-9]{2})", _nothing),
-    )
+def _compiled(forms: tuple[tuple[str, _Reader], ...]) -> tuple[tuple[re.Pattern[str], _Reader], ...]:
     return tuple((re.compile(f"{_BEFORE}{form}{_AFTER}", re.IGNORECASE), reader) for form, reader in forms)
 
 
@@ -192,3 +186,30 @@ def _readable(year: str, month: str, day: str) -> Period | None:
         return _one_day(int(year), int(month), int(day))
     except ValueError:
         return None
+
+
+_NUMBER_FORMS: tuple[tuple[str, _Reader], ...] = (
+    (rf"{_YEAR}(?P<mark>[-/.‐‑])(?P<number>[0-9]{{1,2}})(?P=mark)(?P<day>[0-9]{{1,2}})(?:[T ][0-9]{{2}}:[0-9]{{2}}\S*)?", _day),
+    (rf"(?P<one>[0-9]{{1,2}})\.\s?(?P<two>[0-9]{{1,2}})\.\s?{_YEAR}", _dotted),
+    (rf"(?P<one>[0-9]{{1,2}})(?P<mark>[-/])(?P<two>[0-9]{{1,2}})(?P=mark){_YEAR}", _either),
+    (r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{2}", _nothing),
+    (rf"{_EDGE}{_YEAR}[-/‐‑](?P<number>[0-9]{{1,2}})", _month),
+    (rf"{_EDGE}(?P<number>[0-9]{{1,2}})/{_YEAR}", _month),
+)
+_MONTH_FORMS: tuple[tuple[str, _Reader], ...] = (
+    (rf"{_RANGE}(?:the\s+)?{_DAY}{_GAP}{_MONTH}{_GAP}{_YEAR}", _day),
+    (rf"{_MONTH}{_GAP}(?:the\s+)?{_DAY}{_GAP}{_YEAR}", _day),
+    (rf"{_YEAR}{_GAP}{_MONTH}{_GAP}(?:the\s+)?{_DAY}", _day),
+    (rf"{_MONTH}\s+[0-9]{{1,2}}\s*(?:-|–|to|and)\s*[0-9]{{1,2}}{_GAP}{_YEAR}", _nothing),
+    (rf"{_EDGE}{_RANGE}{_MONTH}{_GAP}{_YEAR}", _month),
+    (rf"{_EDGE}{_YEAR}{_GAP}{_MONTH}", _month),
+)
+_PART_FORMS: tuple[tuple[str, _Reader], ...] = (
+    (rf"{_EDGE}{_RANGE}q(?:uarter\s+)?{_ORDINAL}{_GAP}{_YEAR}", _quarter),
+    (rf"{_EDGE}{_YEAR}[-/\s]*q(?:uarter\s+)?{_ORDINAL}", _quarter),
+    (rf"{_EDGE}(?:the\s+)?{_ORDINAL}\s+quarter{_OF}{_YEAR}", _quarter),
+    (rf"{_EDGE}{_RANGE}h(?P<number>[0-9]){_GAP}{_YEAR}", _half),
+    (rf"{_EDGE}{_YEAR}[-/\s]*h(?P<number>[0-9])", _half),
+    (rf"{_EDGE}(?:the\s+)?{_ORDINAL}\s+half{_OF}{_YEAR}", _half),
+    (r"(?:[qh][0-9]|quarter\s+[0-9]|(?:first|second|third|fourth)\s+quarter)\s*(?:of\s+)?fy\s?'?(?:[0-9]{4}|[0-9]{2})", _nothing),
+)

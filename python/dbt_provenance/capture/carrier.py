@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,9 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..warehouse.duckdb_connection import DuckDBWarehouse
 from ..warehouse.relations import Surface, quoted
 from .canonical import package_folder
 from .dbt_command import DbtProject
+from .landing import create_landing, landing_models
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,7 +30,6 @@ SCHEMA = "main"
 INTERNAL_SCHEMA = "provenance_internal"
 POLICY_TABLE = "prov_load_policy"
 
-_CONFIG = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _SWITCHES = {"capture": False, "hook": False}
 """The carrier's own graph and runs are nobody's evidence."""
 
@@ -54,23 +54,18 @@ def carrier_project(file: Path, variables: Mapping[str, Any], *, program: str) -
         )
 
 
-def raw_relations(connection: duckdb.DuckDBPyConnection) -> Surface:
+def raw_relations(connection: duckdb.DuckDBPyConnection) -> DuckDBWarehouse:
     """The raw relations of a loaded file, made when missing: all but a ledger that was lost while raw holds rows (dbt makes it
     anew, sealed)."""
-    models = sorted((package_folder() / "models" / "raw").glob("*.sql"))
-    names = {model.stem: (INTERNAL_SCHEMA, model.stem) for model in models}
-    surface = Surface(names=names, target_name=TARGET)
-    connection.execute(f"create schema if not exists {quoted(INTERNAL_SCHEMA)}")
-    found = connection.execute("select table_name from information_schema.tables where table_schema = ?", [INTERNAL_SCHEMA])
-    there = {name for (name,) in found.fetchall()}
-    for model in models:
-        if model.stem == "prov_ledger" and "prov_raw_resources" in there:
-            continue
-        columns = _CONFIG.sub("", model.read_text(encoding="utf-8"))
-        connection.execute(
-            f"create table if not exists {surface.name_of(model.stem)} as select * from ({columns}) as landing_columns where false"
-        )
-    return surface
+    names = {name: (INTERNAL_SCHEMA, name) for name in landing_models()}
+    warehouse = DuckDBWarehouse(connection=connection, surface=Surface(names=names, target_name=TARGET))
+    warehouse.rows(f"create schema if not exists {quoted(INTERNAL_SCHEMA)}")
+    tables = warehouse.rows("select table_name from information_schema.tables where table_schema = ?", [INTERNAL_SCHEMA])
+    is_new = not any(table["table_name"] == "prov_raw_resources" for table in tables)
+    for name in names:
+        if is_new or name != "prov_ledger":
+            create_landing(warehouse, name)
+    return warehouse
 
 
 def _environment(file: Path) -> dict[str, str]:

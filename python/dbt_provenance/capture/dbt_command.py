@@ -24,6 +24,23 @@ TAIL = 12
 
 
 @dataclass(frozen=True, kw_only=True)
+class DbtRun:
+    """How a command of dbt ended: what the package said in it, and dbt's last words."""
+
+    command: str
+    exit_code: int
+    said: tuple[str, ...]
+    last: tuple[str, ...]
+
+    def require(self, remark: str = "") -> DbtRun:
+        """Itself. Raises DbtRunError with dbt's last words when it ended with an error."""
+        if self.exit_code:
+            words = "\n".join(f"    {line}" for line in self.last)
+            raise DbtRunError(f"`{self.command}` ended with exit code {self.exit_code}{remark}. dbt said:\n{words}")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
 class DbtProject:
     """How dbt is called for one project."""
 
@@ -36,11 +53,9 @@ class DbtProject:
 
     def run(
         self, *command: str, extra: Sequence[str] = (), on_step: Callable[[int, int], None] = lambda done, total: None
-    ) -> list[str]:
-        """Runs a command of dbt; `on_step` hears how many nodes are done, and of how many.
-
-        Gives what the package said in it. Raises DbtRunError with dbt's last words when it ends with an error.
-        """
+    ) -> DbtRun:
+        """Runs a command of dbt; `on_step` hears how many nodes are done, and of how many. Raises DbtRunError when dbt
+        cannot be started."""
         arguments = [self.program, *command]
         arguments += ["--project-dir", str(self.project_folder), "--profiles-dir", str(self.profiles_folder)]
         arguments += ["--target", self.target_name, *extra]
@@ -60,13 +75,7 @@ class DbtProject:
             raise DbtRunError(f"{self.program} cannot be run ({error.strerror}). Name dbt with --dbt.") from None
         with process:
             said, last = _heard(process, on_step)
-        if process.returncode:
-            words = "\n".join(f"    {line}" for line in last)
-            raise DbtRunError(
-                f"`{' '.join(['dbt', *command])}` ended with exit code {process.returncode}; what was captured is kept. "
-                f"dbt said:\n{words}"
-            )
-        return said
+        return DbtRun(command=f"dbt {' '.join(command[:2])}", exit_code=process.returncode, said=said, last=last)
 
 
 def dbt_program(named: str | None = None) -> str:
@@ -81,7 +90,7 @@ def dbt_program(named: str | None = None) -> str:
     return os.path.abspath(found)
 
 
-def _heard(process: subprocess.Popen[str], on_step: Callable[[int, int], None]) -> tuple[list[str], list[str]]:
+def _heard(process: subprocess.Popen[str], on_step: Callable[[int, int], None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     said: list[str] = []
     last: deque[str] = deque(maxlen=TAIL)
     for line in process.stdout or ():
@@ -94,4 +103,4 @@ def _heard(process: subprocess.Popen[str], on_step: Callable[[int, int], None]) 
             said.append(found.group(1))
         if plain and not (step and " OK " in plain) and " START " not in plain:
             last.append(plain)
-    return said, list(last)
+    return tuple(said), tuple(last)

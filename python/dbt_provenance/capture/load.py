@@ -59,13 +59,13 @@ def load(
     sets = artifact_sets(paths)
     with connected(file, read_only=False) as connection, duckdb_errors():
         connection.execute("begin")
-        warehouse = DuckDBWarehouse(connection=connection, surface=raw_relations(connection))
+        warehouse = raw_relations(connection)
         _refuse_foreign(warehouse, file)
         projects = tuple(_append(warehouse, artifacts, history=history, now=now) for artifacts in sets)
         kept_policy = keep_policy(warehouse, policy)
         connection.execute("commit")
     with carrier_project(file, policy_variables(kept_policy), program=program) as dbt:
-        dbt.run("build", on_step=on_step)
+        dbt.run("build", on_step=on_step).require("; what was loaded is kept")
     return Loaded(projects=projects, is_closed=not kept_policy.get("policies"))
 
 

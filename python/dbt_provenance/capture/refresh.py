@@ -22,6 +22,7 @@ from .documents import read_pages
 from .whole_types import minor_version, open_rows, types_of_sections, whole_types
 
 BUILD = ("build", "--select", "package:dbt_provenance")
+KEPT = "; what was captured is kept"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ def refresh(
         is_behind = _is_behind(warehouse)
         warehouse.rows("commit")
     if is_behind:
-        dbt.run(*BUILD, extra=extra, on_step=on_step)
+        dbt.run(*BUILD, extra=extra, on_step=on_step).require(KEPT)
     return Refreshed(
         changes=changes,
         observations=observations,

@@ -122,8 +122,9 @@ def surfaces_in_catalog(connection: duckdb.DuckDBPyConnection) -> list[Surface]:
             continue
         prefix = name.removesuffix("resolve")
         public = [(s, n) for s, n, _, i in read_by if (s, i) == (schema, internal)] + [r for r in relations if r[0] == schema]
-        names = {n.removeprefix(prefix): (s, n) for s, n in public if n.startswith(prefix)}
-        names |= {n: (s, n) for s, n in relations if s == internal and n.startswith("prov")}
+        names = {n: (s, n) for s, n in relations if s == internal and n.startswith("prov")}
+        names |= {n: (s, n) for s, n, _, i in read_by if s == i == internal}
+        names |= {n.removeprefix(prefix): (s, n) for s, n in public if n.startswith(prefix)}
         names.setdefault("prov_ledger", (internal, "prov_ledger"))
         surfaces.append(Surface(names=names, target_name=_built_for(connection, Surface(names=names))))
     return surfaces
