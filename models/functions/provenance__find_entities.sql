@@ -85,7 +85,9 @@ hits as (
     select
         subjects.first_word, subjects.span_words as word_count, subjects.span_text as matched_text, min(subjects.tier) as tier,
         subjects.entity_id, subjects.entity_type, subjects.entity_name, min(subjects.kind_rank) as kind_rank, max(subjects.pinned_version) as pinned_version,
-        min(subjects.page_id) as page_evidence_id, subjects.about_entity_id, any_value(built.built_on) as built_on
+        -- a page is named by its title, or by its own name when it speaks about something else
+        case when count(*) = count(subjects.page_id) and (min(subjects.tier) = 4 or subjects.about_entity_id is not null) then min(subjects.page_id) end as page_evidence_id,
+        subjects.about_entity_id, any_value(built.built_on) as built_on
     from subjects
     left join built on built.root_entity_id = subjects.subject_entity_id
     group by all

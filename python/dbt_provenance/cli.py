@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +12,26 @@ import click
 
 from . import __version__
 from .errors import ProvenanceError, UsageError
+from .options import (
+    PATH,
+    CalendarDate,
+    Place,
+    Words,
+    as_json_option,
+    as_of_option,
+    asked,
+    dbt_option,
+    known_at_option,
+    placed,
+    reason_option,
+)
+from .terminal import progress, show_document, show_message, show_notes, show_rows
 
 if TYPE_CHECKING:
+    from .capture.append import Changes
     from .capture.dbt_command import DbtProject
     from .capture.load import LoadedProject
     from .capture.refresh import Refreshed
-    from .warehouse.duckdb_connection import DuckDBWarehouse
-    from .warehouse.profiles import Target
-
-LONGEST_TEXT = 10_000
-"""Characters of a question, a query or a name."""
 
 EPILOG = """
 \b
@@ -56,144 +63,6 @@ class Commands(click.Group):
             sys.exit(error.exit_code)
 
 
-class Words(click.ParamType):
-    """A text of bounded length that can be written as UTF-8."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The text as it is. Raises UsageError."""
-        text = str(value)
-        if len(text) > LONGEST_TEXT:
-            raise UsageError(f"The text has {len(text)} characters; at most {LONGEST_TEXT} are read. Shorten it.")
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise UsageError(f"{text!r} is not UTF-8 text. Set the terminal's encoding to UTF-8.") from None
-        return text
-
-
-class CalendarDate(click.ParamType):
-    """A date."""
-
-    name = "date"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        """The date. Raises UsageError for one that does not exist."""
-        try:
-            return date.fromisoformat(str(value))
-        except ValueError:
-            raise UsageError(f"{value!r} is no date of the calendar. Write it as YYYY-MM-DD, as in 2025-03-31.") from None
-
-
-class Instant(click.ParamType):
-    """An instant; without a zone it is UTC, a date alone is its first instant."""
-
-    name = "instant"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """The instant as naive UTC. Raises UsageError."""
-        try:
-            instant = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
-        except ValueError:
-            raise UsageError(f"{value!r} is no instant. Write it as YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ.") from None
-        return instant.astimezone(timezone.utc).replace(tzinfo=None) if instant.tzinfo else instant
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where to ask: a dbt project's target, or a DuckDB file."""
-
-    project_dir: Path | None
-    profiles_dir: Path | None
-    target_name: str | None
-    database: Path | None
-
-    def target(self) -> Target:
-        """The project's target. Raises ProfileError; UsageError when a file was named instead."""
-        from .warehouse.profiles import read_target
-
-        if self.database:
-            raise UsageError("This needs the dbt project, not --database. Name the project with --project-dir.")
-        return read_target(self.project_dir, self.profiles_dir, self.target_name)
-
-    @contextmanager
-    def warehouse(self, *, read_only: bool = True) -> Iterator[DuckDBWarehouse]:
-        """The open warehouse. Raises ProfileError, WarehouseError, SurfaceError."""
-        from .warehouse.duckdb_connection import open_warehouse
-
-        if self.database and (self.project_dir or self.profiles_dir):
-            raise UsageError("--database names a file by itself; leave --project-dir and --profiles-dir out.")
-        place = self.database or self.target()
-        with open_warehouse(place, target_name=self.target_name, read_only=read_only) as warehouse:
-            yield warehouse
-
-    @contextmanager
-    def dbt(self, program: str | None) -> Iterator[DbtProject]:
-        """dbt for the project; for a file that `load` made, the project that the package carries. Raises UsageError for another."""
-        from .capture.carrier import carrier_project
-        from .capture.dbt_command import DbtProject, dbt_program
-        from .capture.load import loaded_policy
-        from .capture.load_policy import policy_variables
-
-        if self.database:
-            policy = loaded_policy(self.database)
-            if policy is None:
-                raise UsageError(f"{self.database} is the warehouse of a dbt project. Name the project with --project-dir.")
-            with carrier_project(self.database, policy_variables(policy), program=dbt_program(program)) as project:
-                yield project
-            return
-        target = self.target()
-        yield DbtProject(
-            program=dbt_program(program),
-            project_folder=target.project_folder,
-            profiles_folder=target.profiles_folder,
-            target_name=target.target_name,
-            working_folder=target.working_folder,
-            environment=os.environ,
-        )
-
-
-PATH = click.Path(path_type=Path)
-
-
-def placed(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that say where to ask, and --json."""
-
-    def called(
-        project_dir: Path | None, profiles_dir: Path | None, target_name: str | None, database: Path | None, **rest: Any
-    ) -> Any:
-        place = Place(project_dir=project_dir, profiles_dir=profiles_dir, target_name=target_name, database=database)
-        return command(place, **rest)
-
-    called.__name__, called.__doc__ = command.__name__, command.__doc__
-    called.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    for option in (
-        as_json,
-        click.option("--database", type=PATH, help="A DuckDB file, instead of a project."),
-        click.option("--target", "-t", "target_name", help="The target of the profile; dbt's default otherwise."),
-        click.option("--profiles-dir", type=PATH, help="The folder of profiles.yml; looked for as dbt does otherwise."),
-        click.option("--project-dir", type=PATH, help="The folder of dbt_project.yml; here or above otherwise."),
-    ):
-        called = option(called)
-    return called
-
-
-as_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-dbt_option = click.option("--dbt", "program", help="The dbt to run; the one beside this Python otherwise.")
-as_of_option = click.option("--as-of", type=CalendarDate(), help="The reporting date, YYYY-MM-DD.")
-known_at_option = click.option("--known-at", type=Instant(), help="As known then: YYYY-MM-DD (its first instant) or with a time; UTC.")
-reason_option = click.option("--reason", type=Words(), help="Why, for the ledger.")
-
-
-def asked(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that say who asks."""
-    command = click.option("--tenant", envvar="DBT_PROVENANCE_TENANT", show_envvar=True, type=Words(), help="The tenant, when in several.")(command)
-    return click.option(
-        "--principal", envvar="DBT_PROVENANCE_PRINCIPAL", show_envvar=True, type=Words(), help="Who asks; without one nothing is visible."
-    )(command)
-
-
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="dbt-provenance")
 def main() -> None:
@@ -216,9 +85,9 @@ def resolve(place: Place, entity: str, candidates: bool, strict: bool, as_json: 
         answer = warehouse.call("resolve", entity=entity, **given)[0]
         rows = warehouse.call("resolve_candidates", entity=entity, **given) if candidates else []
     if candidates:
-        _show_rows(rows, SHOWN_OF_CANDIDATES, as_json)
+        show_rows(rows, SHOWN_OF_CANDIDATES, as_json)
     else:
-        _show_document(answer, as_json)
+        show_document(answer, as_json)
         _hint(answer, as_json)
     _end(answer, strict)
 
@@ -238,7 +107,7 @@ def search(place: Place, query: str, entity_types: Sequence[str], as_json: bool,
         raise UsageError("The query is empty. Name a word to look for.")
     with place.warehouse() as warehouse:
         rows = warehouse.call("search", query=query, entity_types=list(entity_types) or None, **given)
-    _show_rows(rows, SHOWN_OF_SEARCH, as_json)
+    show_rows(rows, SHOWN_OF_SEARCH, as_json)
 
 
 @main.command()
@@ -254,7 +123,7 @@ def trace(place: Place, entity: str, kinds: Sequence[str], as_json: bool, **give
     """Where ENTITY comes from, one row an edge. What may not be seen is one redacted mark."""
     with place.warehouse() as warehouse:
         rows = warehouse.call("trace_lineage", entity=entity, kinds=list(kinds) or None, **given)
-    _show_rows(rows, SHOWN_OF_LINEAGE, as_json)
+    show_rows(rows, SHOWN_OF_LINEAGE, as_json)
 
 
 @main.command()
@@ -268,7 +137,7 @@ def impact(place: Place, entity: str, as_json: bool, **given: Any) -> None:
     """What is built on ENTITY, of every kind."""
     with place.warehouse() as warehouse:
         rows = warehouse.call("impact", entity=entity, **given)
-    _show_rows(rows, SHOWN_OF_LINEAGE, as_json)
+    show_rows(rows, SHOWN_OF_LINEAGE, as_json)
 
 
 @main.command()
@@ -280,7 +149,7 @@ def status(place: Place, principal: str | None, tenant: str | None, as_json: boo
 
     with place.warehouse() as warehouse:
         warehouse.act_as(principal, tenant)
-        _show_document(three_clocks(warehouse, today=_now().date()), as_json)
+        show_document(three_clocks(warehouse, today=_now().date()), as_json)
 
 
 @main.command()
@@ -298,7 +167,7 @@ def ask(place: Place, question: str, strict: bool, as_json: bool, **given: Any) 
         raise UsageError("The question is empty. Ask for a metric, a model or a source by its name.")
     with place.warehouse() as warehouse:
         envelope = answer_question(question, warehouse=warehouse, **given)
-    _show_document(envelope, as_json)
+    show_document(envelope, as_json)
     _end(envelope, strict)
 
 
@@ -309,14 +178,13 @@ def ask(place: Place, question: str, strict: bool, as_json: bool, **given: Any) 
 def refresh(place: Place, program: str | None, dbt_arguments: tuple[str, ...], as_json: bool) -> None:
     """After dbt: adds docs blocks, pages, types and observations, and builds the package's models. After --: arguments for dbt."""
     from .capture.refresh import refresh as refreshed
-    from .terminal import progress
 
     target = place.target()
     with place.dbt(program) as dbt, progress("building") as on_step:
         done = refreshed(target, dbt, now=_now(), extra=dbt_arguments, on_step=on_step)
-    _note(done.notes)
+    show_notes(done.notes)
     if as_json:
-        _show_document(_as_document(done), as_json)
+        show_document(_as_document(done), as_json)
     else:
         click.echo(_refreshed_line(done))
 
@@ -325,11 +193,13 @@ def refresh(place: Place, program: str | None, dbt_arguments: tuple[str, ...], a
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--into", "file", required=True, type=PATH, help="The DuckDB file; made when it is not there.")
 @click.option("--policy", "policy_file", type=PATH, help="Who may see what: YAML with principals, groups and policies.")
-@click.option("--allow", "groups", multiple=True, type=Words(), help="A group that may see everything; repeatable, with --principal.")
+@click.option(
+    "--allow", "groups", multiple=True, type=Words(), help="A group that may see everything; repeatable, with --principal."
+)
 @click.option("--principal", "principals", multiple=True, type=Words(), help="Who is in the groups of --allow; repeatable.")
 @click.option("--history", is_flag=True, help="Record what manifests say as of when dbt wrote them, oldest first.")
 @dbt_option
-@as_json
+@as_json_option
 def load(
     paths: tuple[Path, ...],
     file: Path,
@@ -348,7 +218,6 @@ def load(
     from .capture.load import load as loaded
     from .capture.load import require_dbt_duckdb
     from .capture.load_policy import open_policy, read_policy
-    from .terminal import progress
 
     if policy_file and (groups or principals):
         raise UsageError("--policy says it all; leave --allow and --principal out, or write them into the file.")
@@ -356,13 +225,11 @@ def load(
     if program is None:
         require_dbt_duckdb()
     with progress("building") as on_step:
-        done = loaded(
-            paths, file, policy=policy, history=history, program=dbt_program(program), now=_now(), on_step=on_step
-        )
+        done = loaded(paths, file, policy=policy, history=history, program=dbt_program(program), now=_now(), on_step=on_step)
     for project in done.projects:
-        _note(project.notes)
+        show_notes(project.notes)
     if as_json:
-        _show_document({"projects": [_as_document(project) for project in done.projects], "closed": done.is_closed}, as_json)
+        show_document({"projects": [_as_document(project) for project in done.projects], "closed": done.is_closed}, as_json)
         return
     for project in done.projects:
         click.echo(_loaded_line(project))
@@ -396,9 +263,7 @@ def revoke(
     """Hides SUBJECT from now on: an evidence_id, an entity, or its name."""
     from .capture import ledger
 
-    _strike(
-        place, program, lambda dbt: ledger.revoke(dbt, subject, group_name=group_name, tenant=tenant, reason=reason), as_json
-    )
+    _strike(place, program, lambda dbt: ledger.revoke(dbt, subject, group_name=group_name, tenant=tenant, reason=reason), as_json)
 
 
 @main.command()
@@ -422,7 +287,7 @@ def ledger(place: Place, dump_file: Path | None, restore_file: Path | None, star
         else:
             ledgers.start_empty(warehouse)
             done = "The ledger is open, and empty: what was erased or revoked before may be seen again."
-    _show_message(done, as_json)
+    show_message(done, as_json)
 
 
 def _strike(
@@ -435,7 +300,6 @@ def _strike(
 ) -> None:
     """Runs an operation on the ledger; a held file and a missing ledger are said before dbt is started."""
     from .capture.refresh import BUILD
-    from .terminal import progress
 
     with place.warehouse(read_only=False) as warehouse:
         warehouse.rows(f"select 1 from {warehouse.surface.name_of('prov_ledger')} limit 1")
@@ -443,42 +307,7 @@ def _strike(
         said = operation(dbt)
         if rebuild:
             dbt.run(*BUILD, on_step=on_step).require()
-    _show_message("\n".join([*said, *(["rebuilt"] if rebuild else [])]), as_json)
-
-
-def _show_message(message: str, as_json: bool) -> None:
-    if as_json:
-        _show_document({"message": message}, as_json)
-    else:
-        click.echo(message)
-
-
-def _show_document(document: Mapping[str, Any], as_json: bool) -> None:
-    from . import terminal
-
-    if as_json:
-        click.echo(terminal.to_json(document))
-    elif sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(terminal.rich_document(document))
-    else:
-        click.echo(terminal.plain_document(document))
-
-
-def _show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], as_json: bool) -> None:
-    from . import terminal
-
-    if as_json:
-        click.echo(terminal.to_json(rows))
-    elif not rows:
-        click.echo("Nothing that matches is visible.", err=True)
-    elif sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(terminal.rich_table(rows, columns))
-    else:
-        click.echo(terminal.plain_table(rows))
+    show_message("\n".join([*said, *(["rebuilt"] if rebuild else [])]), as_json)
 
 
 MISSING = {
@@ -501,18 +330,13 @@ def _end(answer: Mapping[str, Any], strict: bool) -> None:
         sys.exit(1)
 
 
-def _note(notes: Sequence[str]) -> None:
-    for note in notes:
-        click.echo(f"note: {note}", err=True)
-
-
 def _as_document(done: Any) -> dict[str, Any]:
     from dataclasses import asdict
 
     return asdict(done)
 
 
-def _counted(changes: Any) -> str:
+def _counted(changes: Changes) -> str:
     counts = [f"{count} {kind}" for kind, count in sorted(changes.opened.items())]
     counts += [f"{count} {kind} gone" for kind, count in sorted(changes.closed.items())]
     return ", ".join(counts) or "nothing changed"
@@ -525,7 +349,9 @@ def _refreshed_line(done: Refreshed) -> str:
 
 
 def _loaded_line(project: LoadedProject) -> str:
-    what = "older than what was loaded, so nothing changed (--history records it)" if project.is_older else _counted(project.changes)
+    what = (
+        "older than what was loaded, so nothing changed (--history records it)" if project.is_older else _counted(project.changes)
+    )
     return f"{project.project_name}: {what}; {project.run_results} results, {project.observations} observations of freshness"
 
 

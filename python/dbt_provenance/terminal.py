@@ -14,12 +14,54 @@ from contextlib import contextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 Row = Mapping[str, Any]
+
+
+def show_message(message: str, as_json: bool) -> None:
+    """A sentence."""
+    if as_json:
+        show_document({"message": message}, as_json)
+    else:
+        click.echo(message)
+
+
+def show_document(document: Row, as_json: bool) -> None:
+    """Names and values."""
+    if as_json:
+        click.echo(to_json(document))
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(rich_document(document))
+    else:
+        click.echo(plain_document(document))
+
+
+def show_rows(rows: Sequence[Row], columns: Sequence[str], as_json: bool) -> None:
+    """Rows; a terminal shows the columns named, a file all."""
+    if as_json:
+        click.echo(to_json(rows))
+    elif not rows:
+        click.echo("Nothing that matches is visible.", err=True)
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(rich_table(rows, columns))
+    else:
+        click.echo(plain_table(rows))
+
+
+def show_notes(notes: Sequence[str]) -> None:
+    """What was passed over, on stderr."""
+    for note in notes:
+        click.echo(f"note: {_shown(note)}", err=True)
 
 
 def to_json(value: Any) -> str:

@@ -35,6 +35,10 @@ class Span:
     def __len__(self) -> int:
         return self.end - self.first
 
+    @property
+    def words(self) -> range:
+        return range(self.first, self.end)
+
     def overlaps(self, other: Span) -> bool:
         return self.first < other.end and other.first < self.end
 
@@ -65,7 +69,7 @@ class Question:
     def taken(self) -> frozenset[int]:
         """The words that say a date or a version."""
         spans = [span for _, span in self.dates] + [mention.span for mention in self.versions]
-        return frozenset(word for span in spans for word in range(span.first, span.end))
+        return frozenset(word for span in spans for word in span.words)
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ def kind_of(question: Question, named: Collection[Span], types: Collection[str] 
 
 def _masked(question: Question, named: Iterable[Span]) -> tuple[list[str], list[int]]:
     """The words with one @ for each span, and the number of the word that each stands for."""
-    inside = {word: span for span in named for word in range(span.first, span.end)}
+    inside = {word: span for span in named for word in span.words}
     numbers = [word for word in range(len(question.words)) if word not in inside or inside[word].first == word]
     return [ENTITY if word in inside else question.words[word] for word in numbers], numbers
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from .questions import Kind, Question, Span, kind_of, loaded_cues
 
-__all__ = ["Choice", "Hit", "Subject", "accepted_hits", "choose"]
+__all__ = ["Choice", "Hit", "Subject", "accepted_hits", "choose", "telling_words"]
 
 _NAME_TIER = 2  # id, type.name and name are an entity's own; synonyms and titles come after
 _BUILT_FIRST = {
@@ -23,6 +23,7 @@ _BUILT_FIRST = {
     "supporting_model": ("model", "snapshot", "source", "seed"),
     "freshness": ("freshness", "source", "model", "snapshot", "seed"),
 }
+_SYNONYM_TIER = 3
 _WIDEST_VERSION_GAP = 6
 _RANK_OF_A_PAGES_ENTITY = 3
 
@@ -87,14 +88,20 @@ def accepted_hits(question: Question, hits: Iterable[Hit]) -> list[Hit]:
     """The hits that name something, the longest at each place, of equal ones the entity's own name before another's synonym or title."""
     whole = [hit for hit in hits if not _is_cut_out(question, hit.span)]
     plain = _plain_words(question)
-    in_names = {word for hit in whole for word in range(hit.span.first, hit.span.end)}
+    in_names = {word for hit in whole for word in hit.span.words}
     named = [hit for hit in whole if not _is_part_of_a_phrase(question, hit.span, plain | in_names)]
     telling = set(range(len(question.words))) - plain
     # `model` in a question about something else names no entity called model
-    named = [hit for hit in named if not (inside := set(range(hit.span.first, hit.span.end))) <= plain or telling <= inside]
+    named = [hit for hit in named if not (inside := set(hit.span.words)) <= plain or telling <= inside]
     named = [hit for hit in named if not any(_adds_nothing(hit, own, plain) for own in named)]
     longest = [hit for hit in named if not any(len(other.span) > len(hit.span) and other.span.overlaps(hit.span) for other in named)]
     return [hit for hit in longest if hit.tier == min(other.tier for other in longest if other.span == hit.span)]
+
+
+def telling_words(question: Question) -> list[str]:
+    """The words that tell what is asked about, each once, in order: without stop words, words for types, cues, numbers, dates and versions."""
+    plain = _plain_words(question)
+    return list(dict.fromkeys(word for number, word in enumerate(question.words) if number not in plain))
 
 
 def choose(question: Question, hits: Sequence[Hit], kind: Kind) -> Choice:
@@ -112,7 +119,7 @@ def choose(question: Question, hits: Sequence[Hit], kind: Kind) -> Choice:
 def _chosen(question: Question, hits: Sequence[Hit], kind: Kind, subjects: Mapping[str, Subject]) -> list[Hit]:
     """The hits on the subject; on several entities when it stays open which."""
     coherent = _under_one_top(hits)
-    left = list(hits) if coherent else _longest(hits)
+    left = list(hits) if coherent else _longest(question, hits)
     if not coherent and not _under_one_top(left):
         left = _kept(left, lambda hit: hit.page_evidence_id is None)
     left = [hit for span in {hit.span: None for hit in left} for hit in _kept([one for one in left if one.span == span], partial(_has_its_type_beside, question))]
@@ -124,14 +131,17 @@ def _chosen(question: Question, hits: Sequence[Hit], kind: Kind, subjects: Mappi
             return versioned
         for entity_type in _BUILT_FIRST[kind.name]:
             if of_type := [hit for hit in left if hit.entity_type == entity_type]:
-                return _top(_longest(of_type))
+                return _top(_longest(question, of_type))
     left = _kept(left, lambda hit: hit.entity_type == "metric")
     best = min((hit.kind_rank for hit in left), default=0)
-    return _top(_longest([hit for hit in left if hit.kind_rank == best]))
+    return _top(_longest(question, [hit for hit in left if hit.kind_rank == best]))
 
 
-def _longest(hits: Sequence[Hit]) -> list[Hit]:
-    return [hit for hit in hits if len(hit.span) == max(len(other.span) for other in hits)]
+def _longest(question: Question, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits of the most words. Of a title, which is prose, only those count that tell something."""
+    plain = _plain_words(question)
+    lengths = [len(set(hit.span.words) - plain) if hit.tier > _SYNONYM_TIER else len(hit.span) for hit in hits]
+    return [hit for hit, length in zip(hits, lengths, strict=True) if length == max(lengths)]
 
 
 def _top(hits: Sequence[Hit]) -> list[Hit]:
@@ -190,7 +200,7 @@ def _adds_nothing(hit: Hit, own: Hit, plain: Collection[int]) -> bool:
     """Whether a synonym or title is another entity's own name with nothing but plain words around it."""
     if hit.tier <= _NAME_TIER or own.tier > _NAME_TIER or own.entity_id == hit.entity_id or not hit.span.holds(own.span):
         return False
-    around = set(range(hit.span.first, hit.span.end)) - set(range(own.span.first, own.span.end))
+    around = set(hit.span.words) - set(own.span.words)
     return bool(around) and around <= set(plain)
 
 
@@ -217,6 +227,8 @@ def _versions(question: Question, hits: Sequence[Hit]) -> dict[str, list[str]]:
         for word in range(hit.span.end, question.runs[hit.span.end - 1].end):
             versions.setdefault(hit.entity_id, []).append(question.words[word][1:])
     for mention in question.versions:
+        if any(hit.span.overlaps(mention.span) for hit in hits):
+            continue
         near = [(gap, hit.span.first > mention.span.first, hit) for hit in hits if (gap := _gap(question, hit.span, mention.span)) is not None]
         nearest = [hit for gap, is_behind, hit in near if (gap, is_behind) == min(entry[:2] for entry in near)]
         for hit in nearest:
@@ -228,4 +240,4 @@ def _gap(question: Question, span: Span, version: Span) -> int | None:
     """How many words part a version from a span; None when they are too many, or any of them speaks of something else."""
     between = range(span.end, version.first) if span.end <= version.first else range(version.end, span.first)
     is_filler = all(question.words[word] in loaded_cues()["generic_words"] - loaded_cues()["page_words"] or word in question.taken for word in between)
-    return len(between) if len(between) <= _WIDEST_VERSION_GAP and is_filler and not span.overlaps(version) else None
+    return len(between) if len(between) <= _WIDEST_VERSION_GAP and is_filler else None

@@ -194,9 +194,7 @@ def _counted(appended: Iterable[dict[str, Any]], change_kind: str) -> dict[str, 
     return counts
 
 
-def _append_new(
-    warehouse: DuckDBWarehouse, relation: str, rows: Iterable[Any], scope: Scope, *, key: tuple[str, ...]
-) -> int:
+def _append_new(warehouse: DuckDBWarehouse, relation: str, rows: Iterable[Any], scope: Scope, *, key: tuple[str, ...]) -> int:
     """Appends rows by column name unless one with the same key is there. Columns that a row lacks come from the scope."""
     raw = warehouse.surface.name_of(relation)
     beside = {

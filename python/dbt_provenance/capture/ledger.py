@@ -16,7 +16,9 @@ from ..warehouse.duckdb_connection import DuckDBWarehouse
 from .dbt_command import DbtProject
 from .landing import create_landing
 
-_IDENTITY = "ledger_action evidence_id entity_id document_hash content_hash group_name tenant_id".split()
+_IDENTITY = (
+    "ledger_action", "evidence_id", "entity_id", "document_hash", "content_hash", "group_name", "tenant_id",
+)  # fmt: skip
 
 
 def erase(dbt: DbtProject, subject: str, *, reason: str | None = None) -> Sequence[str]:

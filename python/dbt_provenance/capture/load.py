@@ -7,15 +7,16 @@ definition, unless history is asked for: then what it says is recorded as of whe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from ..errors import ArtifactError, DbtRunError, UsageError
 from ..warehouse.duckdb_connection import DuckDBWarehouse, connected, duckdb_errors
-from ..warehouse.relations import quoted
+from ..warehouse.relations import Surface, quoted
 from .append import Changes, Scope, append_freshness, append_resources, append_run_results, append_runs
 from .artifact_files import as_text, metadata_of
 from .artifacts import Artifacts, RunRow, read_artifacts
@@ -98,20 +99,17 @@ def keep_policy(warehouse: DuckDBWarehouse, policy: Policy | None) -> Policy:
     if policy is not None:
         warehouse.rows(f"delete from {table}")
         warehouse.rows(f"insert into {table} values (?)", [json.dumps(policy)])
-    kept = warehouse.rows(f"select policy_json from {table}")
-    return json.loads(kept[0]["policy_json"]) if kept else {}
+    return _kept(warehouse.rows(f"select policy_json from {table}"))
 
 
 def loaded_policy(file: Path) -> Policy | None:
     """The policy of a file that `load` made, None of any other file."""
     with connected(file, read_only=True) as connection:
-        found = connection.execute(
-            "select 1 from information_schema.tables where table_schema = ? and table_name = ?", [INTERNAL_SCHEMA, POLICY_TABLE]
-        ).fetchall()
-        if not found:
+        warehouse = DuckDBWarehouse(connection=connection, surface=Surface(names={}))
+        named = [INTERNAL_SCHEMA, POLICY_TABLE]
+        if not warehouse.rows("select 1 from information_schema.tables where table_schema = ? and table_name = ?", named):
             return None
-        kept = connection.execute(f"select policy_json from {quoted(INTERNAL_SCHEMA)}.{quoted(POLICY_TABLE)}").fetchall()
-    return json.loads(kept[0][0]) if kept else {}
+        return _kept(warehouse.rows(f"select policy_json from {quoted(INTERNAL_SCHEMA)}.{quoted(POLICY_TABLE)}"))
 
 
 def require_dbt_duckdb() -> None:
@@ -123,6 +121,11 @@ def require_dbt_duckdb() -> None:
             "load runs dbt with its DuckDB adapter, which is not installed here. "
             "Install it: pip install 'dbt_provenance[load]', or name your dbt with --dbt."
         ) from None
+
+
+def _kept(rows: Sequence[Mapping[str, Any]]) -> Policy:
+    kept: Policy = json.loads(rows[0]["policy_json"]) if rows else {}
+    return kept
 
 
 def _joined(files: Iterable[Artifacts]) -> Artifacts:
@@ -193,7 +196,8 @@ def _newest(
         f"select max({column}) as newest from {warehouse.surface.name_of(relation)} where project_name = ? and {condition}",
         [project_name],
     )
-    return found[0]["newest"]
+    newest: datetime | None = found[0]["newest"]
+    return newest
 
 
 def _load_as_run(artifacts: Artifacts, now: datetime) -> RunRow:

@@ -80,9 +80,7 @@ def refresh(
     )
 
 
-def _append(
-    warehouse: DuckDBWarehouse, artifacts: Artifacts, pages: tuple[ResourceRow, ...], scope: Scope
-) -> Changes:
+def _append(warehouse: DuckDBWarehouse, artifacts: Artifacts, pages: tuple[ResourceRow, ...], scope: Scope) -> Changes:
     taken = {"doc", "catalog"} | _types_beside_graph(warehouse, artifacts, scope)
     rows = [*(row for row in artifacts.resource_rows() if row.resource_type in taken), *pages]
     nodes = (*as_mapping(artifacts.manifest.get("nodes")), *as_mapping(artifacts.manifest.get("sources")))
@@ -110,9 +108,7 @@ def _types_beside_graph(warehouse: DuckDBWarehouse, artifacts: Artifacts, scope:
     return (filled | empty) - given - {"doc"} if from_graph else set()
 
 
-def _append_observations(
-    warehouse: DuckDBWarehouse, artifacts: Artifacts, scope: Scope
-) -> tuple[int, tuple[str, ...]]:
+def _append_observations(warehouse: DuckDBWarehouse, artifacts: Artifacts, scope: Scope) -> tuple[int, tuple[str, ...]]:
     """Observations of sources.json, when it was written for this target."""
     if not artifacts.sources:
         return 0, ()

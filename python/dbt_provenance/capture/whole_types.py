@@ -59,5 +59,3 @@ def open_rows(warehouse: DuckDBWarehouse, scope: Scope) -> list[dict[str, Any]]:
 def minor_version(manifest: Mapping[str, Any]) -> str:
     """The engine's major and minor version, as in 1.11."""
     return ".".join(str(metadata_of(manifest).get("dbt_version")).split(".")[:2])
-
-

@@ -59,9 +59,7 @@ class DuckDBWarehouse:
 
 
 @contextmanager
-def open_warehouse(
-    place: Target | Path, *, target_name: str | None = None, read_only: bool = True
-) -> Iterator[DuckDBWarehouse]:
+def open_warehouse(place: Target | Path, *, target_name: str | None = None, read_only: bool = True) -> Iterator[DuckDBWarehouse]:
     """The warehouse of a project's target, or a DuckDB file (of one target, or of the one named). Closed at the end."""
     file = place if isinstance(place, Path) else place.database_file
     with connected(file, read_only=read_only) as connection:

@@ -66,9 +66,7 @@ def find_surface(
     return surface
 
 
-def _manifest_surface(
-    connection: duckdb.DuckDBPyConnection, manifest: Path, target_name: str | None
-) -> Surface | None:
+def _manifest_surface(connection: duckdb.DuckDBPyConnection, manifest: Path, target_name: str | None) -> Surface | None:
     """What the manifest says, None when it was written for another target."""
     surface = Surface(names=names_in_manifest(manifest), target_name=target_name)
     return surface if target_name is None or _built_for(connection, surface) == target_name else None

@@ -1,0 +1,1 @@
+select one from {{ ref('broken') }}

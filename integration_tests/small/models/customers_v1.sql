@@ -1,0 +1,1 @@
+select customer, sum(amount) as total from {{ ref('events') }} group by customer

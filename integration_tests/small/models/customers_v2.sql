@@ -1,0 +1,1 @@
+select customer, sum(amount) as total, count(*) as events from {{ ref('stg_events') }} group by customer

@@ -1,0 +1,1 @@
+"""The wing of questions: from words to an evidence envelope."""
