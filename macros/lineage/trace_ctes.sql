@@ -89,10 +89,26 @@ walked_edges as (
     inner join steps
         on (walked.side = 'upstream' and steps.downstream_id = walked.node_id)
         or (walked.side = 'downstream' and steps.upstream_id = walked.node_id)
+),
+
+-- one row an edge; at most one mark for each visible node and direction
+traced as (
+    select edge_depth, side, edge_kind, edge_role, upstream_id, upstream_entity_id, upstream_version_label, upstream_type,
+        downstream_id, downstream_entity_id, downstream_version_label, downstream_type, recorded_from_utc, false as is_mark
+    from walked_edges
+    where not is_hidden
+    union all
+    select distinct edge_depth, side, null, null,
+        case when side = 'downstream' then upstream_id end, case when side = 'downstream' then upstream_entity_id end,
+        case when side = 'downstream' then upstream_version_label end, case when side = 'downstream' then upstream_type end,
+        case when side = 'upstream' then downstream_id end, case when side = 'upstream' then downstream_entity_id end,
+        case when side = 'upstream' then downstream_version_label end, case when side = 'upstream' then downstream_type end,
+        cast(null as timestamp), true
+    from walked_edges
+    where is_hidden
 )
 {%- endmacro %}
 
-{#- One row an edge; at most one mark for each visible node and direction. -#}
 {% macro trace_select() -%}
 select
     edge_depth as depth,
@@ -111,29 +127,7 @@ select
     cast(null as varchar) as downstream_column,
     'unknown' as column_lineage,
     recorded_from_utc,
-    false as redacted
-from walked_edges
-where not is_hidden
-union all
-select distinct
-    edge_depth,
-    side,
-    null,
-    null,
-    case when side = 'downstream' then upstream_id end,
-    case when side = 'downstream' then upstream_entity_id end,
-    case when side = 'downstream' then upstream_version_label end,
-    case when side = 'downstream' then upstream_type end,
-    case when side = 'upstream' then downstream_id end,
-    case when side = 'upstream' then downstream_entity_id end,
-    case when side = 'upstream' then downstream_version_label end,
-    case when side = 'upstream' then downstream_type end,
-    null,
-    null,
-    'unknown',
-    cast(null as timestamp),
-    true
-from walked_edges
-where is_hidden
-order by 2, 1, 5, 9
+    is_mark as redacted
+from traced
+order by side, edge_depth, upstream_id, downstream_id, edge_kind, edge_role
 {%- endmacro %}

@@ -90,7 +90,7 @@ hits as (
         subjects.about_entity_id, any_value(built.built_on) as built_on
     from subjects
     left join built on built.root_entity_id = subjects.subject_entity_id
-    group by all
+    group by subjects.first_word, subjects.span_words, subjects.span_text, subjects.entity_id, subjects.entity_type, subjects.entity_name, subjects.about_entity_id
 )
 
 select memberships_of_asker.tenant_count, hits.*

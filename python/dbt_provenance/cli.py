@@ -161,12 +161,12 @@ def status(place: Place, principal: str | None, tenant: str | None, as_json: boo
 @placed
 def ask(place: Place, question: str, strict: bool, as_json: bool, **given: Any) -> None:
     """Answers QUESTION in words with an evidence envelope: what governs, what says otherwise, where it comes from."""
-    from .answer.ask import ask as answer_question
-
     if not question.strip():
         raise UsageError("The question is empty. Ask for a metric, a model or a source by its name.")
+    from .answer.ask import ask as answer_question
+
     with place.warehouse() as warehouse:
-        envelope = answer_question(question, warehouse=warehouse, **given)
+        envelope = answer_question(question, warehouse=warehouse, **given).to_dict()
     show_document(envelope, as_json)
     _end(envelope, strict)
 

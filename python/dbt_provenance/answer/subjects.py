@@ -132,7 +132,8 @@ def _chosen(question: Question, hits: Sequence[Hit], kind: Kind, subjects: Mappi
         for entity_type in _BUILT_FIRST[kind.name]:
             if of_type := [hit for hit in left if hit.entity_type == entity_type]:
                 return _top(_longest(question, of_type))
-    left = _kept(left, lambda hit: hit.entity_type == "metric")
+    if metrics := [hit for hit in left if hit.entity_type == "metric"]:
+        return _top(_longest(question, metrics))
     best = min((hit.kind_rank for hit in left), default=0)
     return _top(_longest(question, [hit for hit in left if hit.kind_rank == best]))
 
