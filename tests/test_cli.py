@@ -7,11 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import dbt_provenance
 import duckdb
 import pytest
 from click.testing import CliRunner, Result
-
-import dbt_provenance
 from dbt_provenance.cli import EPILOG, main
 from dbt_provenance.options import LONGEST_TEXT
 from dbt_provenance.terminal import plain_document, plain_table, to_json
@@ -83,7 +82,9 @@ def test_output_that_is_no_terminal_is_plain(net_revenue: Path) -> None:
     assert "\x1b" not in resolved + found
     assert resolved.startswith("outcome: resolved\nreason: governs\n")
     names, *lines = found.splitlines()
-    assert names.split("\t")[:4] == ["lane", "rank", "tier", "score"] and all(line.count("\t") == names.count("\t") for line in lines)
+    assert names.split("\t")[:4] == ["lane", "rank", "tier", "score"] and all(
+        line.count("\t") == names.count("\t") for line in lines
+    )
 
 
 def test_what_is_missing_is_hinted_on_stderr(net_revenue: Path) -> None:
@@ -134,13 +135,13 @@ except SystemExit as end:
     assert end.code == 0
 print(sorted({{name.partition(".")[0] for name in sys.modules}} & {{"dbt", "dbt_common", "rich", "jinja2", "frontmatter", "markdown_it"}}), file=sys.stderr)
 """
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    finished = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     assert finished.stdout.startswith("outcome: resolved") and finished.stderr.strip() == "[]"
 
 
 def test_the_package_itself_imports_nothing_heavy() -> None:
     code = "import sys; before = set(sys.modules); import dbt_provenance; print(sorted(set(sys.modules) - before))"
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    finished = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     assert finished.stdout.strip() == "['dbt_provenance']"
 
 
@@ -172,7 +173,9 @@ def test_bad_input_ends_in_one_sentence(net_revenue: Path, arguments: list[str],
     assert said in finished.stderr and finished.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("entity", ["", " ", "nothing.of.that.name", "'; drop table x; --", "net_revenue\x00", "صافي الإيرادات", "%", "🧾"])
+@pytest.mark.parametrize(
+    "entity", ["", " ", "nothing.of.that.name", "'; drop table x; --", "net_revenue\x00", "صافي الإيرادات", "%", "🧾"]
+)
 def test_an_unknown_entity_is_an_answer(net_revenue: Path, entity: str) -> None:
     row = answer(net_revenue, "resolve", entity)
     assert {name for name, value in row.items() if value is not None} == {"outcome", "reason"}
@@ -224,7 +227,7 @@ def test_a_held_file_says_who_holds_it(net_revenue: Path, tmp_path: Path) -> Non
     finally:
         holder.communicate()
     assert finished.exit_code == 5 and finished.stderr.count("\n") == 1
-    assert f"is in use by python" in finished.stderr and f"process {holder.pid}" in finished.stderr
+    assert "is in use by python" in finished.stderr and f"process {holder.pid}" in finished.stderr
 
 
 def test_no_handle_is_left_open(net_revenue: Path, tmp_path: Path) -> None:

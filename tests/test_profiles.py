@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from dbt_provenance.errors import ProfileError
 from dbt_provenance.warehouse.profiles import Target, read_target
 
@@ -109,7 +108,7 @@ def test_a_relative_file_starts_here_and_at_the_project_when_none_is_here(projec
     [
         ("", ("models", "seeds", "snapshots", "analyses", "macros", "tests", "functions")),
         ("model-paths: [marts/]\nmacro-paths: []", ("marts", "seeds", "snapshots", "analyses", "tests", "functions")),
-        ("docs-paths: ['{{ env_var(\"WHERE\", \"wiki\") }}']", ("wiki",)),
+        ('docs-paths: [\'{{ env_var("WHERE", "wiki") }}\']', ("wiki",)),
         ("docs-paths: []", ()),
     ],
 )
@@ -150,7 +149,9 @@ def test_what_is_missing_is_said_in_one_sentence_with_the_way_out(project, file,
     assert "\n" not in raised.value.message and raised.value.exit_code == 4
 
 
-@pytest.mark.parametrize(("target", "said"), [("warehouse", "of type 'postgres'"), ("memory", ":memory:"), ("cloud", "'md:shop'")])
+@pytest.mark.parametrize(
+    ("target", "said"), [("warehouse", "of type 'postgres'"), ("memory", ":memory:"), ("cloud", "'md:shop'")]
+)
 def test_a_target_without_a_file_is_said(project: Path, target: str, said: str) -> None:
     with pytest.raises(ProfileError, match=said):
         _ = read(project, {"SHOP_HOST": "db"}, target=target).database_file

@@ -8,7 +8,6 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 from conftest import dbt
-
 from dbt_provenance.capture.append import Scope, append_resources
 from dbt_provenance.capture.artifacts import read_artifacts
 from dbt_provenance.cli import main
@@ -48,6 +47,9 @@ def rows(project: Path, sql: str) -> list[tuple]:
 
 RAW = "provenance_internal.prov_raw_resources"
 
+SENTENCE = "A section that is long enough to be a piece of its own. " * 4
+NEW_PAGE = f"---\nallow: [analyst]\n---\n# Zarquons\n\n{SENTENCE}\n"
+
 
 def test_pages_docs_blocks_and_what_no_graph_has_are_captured(built: Path) -> None:
     counts = dict(rows(built, f"select resource_type, count(*) from {RAW} where capture_source <> 'graph' group by 1"))
@@ -77,13 +79,15 @@ def test_a_changed_a_new_and_a_deleted_page_are_three_rows_and_searched_at_once(
     (project / "docs" / "revenue_wiki.md").unlink()
     draft = project / "docs" / "net_revenue_draft.md"
     draft.write_text(draft.read_text() + "\nChargebacks are called zarquons here.\n")
-    (project / "docs" / "new.md").write_text("---\nallow: [analyst]\n---\nAbout zarquons.\n")
+    (project / "docs" / "new.md").write_text(f"{NEW_PAGE}\n# Others\n\n{SENTENCE}\n")
     (project / "docs" / "plain.md").write_text("No front matter, no page.\n")
     finished = refresh(project)
-    assert finished.stdout == "2 page, 1 page gone; the package's models are built\n"
+    assert finished.stdout == "2 page, 2 page_piece, 1 page gone; the package's models are built\n"
     searched = ["search", "zarquons", "--principal", "analyst", "--json", "--database", str(project / "net_revenue.duckdb")]
     found = json.loads(CliRunner().invoke(main, searched).stdout)
     assert {row["entity_id"] for row in found} == {"metric.net_revenue.net_revenue", "doc.net_revenue.new"}
+    (project / "docs" / "new.md").write_text(NEW_PAGE)
+    assert refresh(project).stdout.startswith("1 page, 2 page_piece gone;")
     assert rows(project, f"select unique_id from {RAW} where change_kind = 'close' and resource_type = 'page'") == [
         ("page.net_revenue.docs/revenue_wiki.md",)
     ]
@@ -123,7 +127,9 @@ def test_observations_are_added_once_and_never_beside_the_hooks_own(project: Pat
     assert total[0][0] == recorded[0][0] + len(sources["results"])
 
 
-def test_a_section_that_the_engine_did_not_give_is_taken_from_the_manifest(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_section_that_the_engine_did_not_give_is_taken_from_the_manifest(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dbt_provenance.capture.dbt_command.DbtProject.run", lambda *_, **__: _Ended())
     with duckdb.connect(str(project / "net_revenue.duckdb")) as connection:
         connection.execute(f"delete from {RAW} where resource_type = 'metric'")
@@ -152,7 +158,12 @@ def test_a_failing_dbt_says_so_and_keeps_what_was_captured(project: Path) -> Non
     [
         ("manifest.json", None, 3, "Run `dbt build` first"),
         ("manifest.json", '{"metadata": {', 3, "not whole JSON"),
-        ("manifest.json", '{"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v99.json"}}', 3, "version 99"),
+        (
+            "manifest.json",
+            '{"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v99.json"}}',
+            3,
+            "version 99",
+        ),
         ("catalog.json", "[]", 3, "none of dbt's"),
     ],
 )

@@ -1,6 +1,6 @@
 {#- The statement that compares what was seen with what is open and appends the difference. `sections`: section -> number of
-    resources seen; types of a section that is not in it are left alone. A section that came back empty closes nothing when the open
-    rows were written by another engine or minor version: there it may be missing, not empty. -#}
+    resources seen; types of a section that is not in it are left alone. A section that came back empty closes nothing when all that was
+    ever written of it came from another engine or minor version: there it may be missing, not empty. -#}
 {% macro append_changes(landing, seen, sections) -%}
     {%- set whole_types = [] -%}
     {%- set empty_types = [] -%}
@@ -10,13 +10,20 @@
         {%- endfor -%}
     {%- endfor -%}
     {%- set minor = dbt_version.split('.')[:2] | join('.') ~ '.%' -%}
-    insert into {{ dbt_provenance.name_of(landing) }}
-    with open_rows as (
+    insert into {{ dbt_provenance.name_of(landing) }} (
+        raw_id, project_name, target_name, target_schema, canonical_version, capture_source, unique_id, resource_type, change_kind,
+        document, document_hash, location, recorded_at_utc, invocation_id, dbt_version
+    )
+    with own_rows as (
         select landed.*
         from {{ dbt_provenance.name_of(landing) }} as landed
         where landed.project_name = {{ dbt_provenance.literal(project_name) }}
           and landed.target_name = {{ dbt_provenance.literal(target.name) }}
-        qualify row_number() over (partition by landed.unique_id order by landed.raw_id desc) = 1
+    ),
+    open_rows as (
+        select *
+        from own_rows
+        qualify row_number() over (partition by unique_id order by raw_id desc) = 1
     ),
     changes as (
         select seen.unique_id, json_extract_string(seen.document, '$.resource_type') as resource_type, 'open' as change_kind,
@@ -33,7 +40,10 @@
           and open_rows.change_kind = 'open'
           and (
               open_rows.resource_type in ({{ (whole_types or ["''"]) | join(', ') }})
-              or (open_rows.resource_type in ({{ (empty_types or ["''"]) | join(', ') }}) and open_rows.dbt_version like {{ dbt_provenance.literal(minor) }})
+              or open_rows.resource_type in (
+                  select resource_type from own_rows
+                  where resource_type in ({{ (empty_types or ["''"]) | join(', ') }}) and dbt_version like {{ dbt_provenance.literal(minor) }}
+              )
           )
     )
     select
@@ -55,7 +65,7 @@
     from changes
 {%- endmacro %}
 
-{#- An erased text is not captured again: neither the same document nor another document with the same description. -#}
+{#- An erased text is not captured again: neither the same document nor another one with the same text. -#}
 {% macro is_not_erased(document, document_hash) -%}
     {%- set ledger = dbt_provenance.own_relation('prov_ledger') -%}
     {%- if not dbt_provenance.exists_in_warehouse(ledger) -%}
@@ -64,6 +74,6 @@
     not exists (
         select 1 from {{ dbt_provenance.name_of(ledger) }} as erased
         where erased.ledger_action = 'erase'
-          and (erased.document_hash = {{ document_hash }} or erased.content_hash = sha256(json_extract_string({{ document }}, '$.description')))
+          and (erased.document_hash = {{ document_hash }} or erased.content_hash = {{ dbt_provenance.authored_hash(document) }})
     )
 {%- endmacro %}

@@ -1,106 +1,129 @@
-{#- What is kept of a resource. Its twin in Python is capture/canonical.py, which states the rules (numbers below); a test holds
-    the two equal. Keys are sorted when the document is written. A macro call costs more than all else here: so plain values,
-    and columns of which only text is said, take none. -#}
-{% macro canonical_document(resource, keys) -%}
-    {%- set config = resource.get('config') or {} -%}
-    {%- set resource_type = resource['resource_type'] -%}
-    {%- set dropped = keys['dropped'].get(resource_type, []) -%}
-    {%- set defaults = keys['defaults'] -%}
-    {%- set empty = ['', [], {}] -%}
-    {%- set at_top = resource.get('meta') or {} -%}
-    {%- set meta = config.get('meta') or at_top -%}
-    {%- set tags = resource.get('tags') or config.get('tags') -%}
-    {%- set tags = (tags | unique(case_sensitive=true) | sort(case_sensitive=true) | list) if tags else [] -%}
-    {%- set upstream = (resource.get('depends_on') or {}).get('nodes') -%}
-    {%- set kept = {} -%}
-    {%- set nested = {} -%}
-    {%- for key in keys['common'] + keys.get(resource_type, []) if key not in ['meta', 'tags', 'depends_on', 'columns'] and key not in dropped -%}
-        {%- set found = resource.get(key) -%}
-        {%- if found is none or found in empty -%}{%- set found = config.get(key) -%}{%- endif -%}
-        {%- if found is none or found in empty -%}
-        {%- elif key in ['version', 'latest_version'] -%}
-            {%- do kept.update({key: found | string}) -%}
-        {%- elif key == 'deprecation_date' -%}
-            {%- do kept.update({key: (found | string)[:10]}) -%}
-        {%- elif found is mapping or (found is sequence and found is not string) -%}
-            {%- do nested.update({key: found}) -%}
-        {%- elif found not in defaults.get(key, []) -%}
-            {%- do kept.update({key: found}) -%}
+{#- What is kept of each resource, by unique_id. The twin in Python is capture/canonical.py, which states the rules (numbers
+    below); a test holds the two equal. Keys are sorted when a document is written.
+
+    In dbt Core a macro call costs as much as two hundred look-ups, a method call as much as twenty, and a name that is first met
+    inside a loop is looked for in the whole context on every turn. So what most resources say takes few of these, names are met
+    above the loops, and what many say alike (a folder's meta, a contract that is not enforced) is worked out once: `known` holds
+    it by the text of what was given. -#}
+{% macro canonical_documents(resources) -%}
+    {%- set keys = dbt_provenance.canonical_keys() -%}
+    {%- set columns = dbt_provenance.canonical_columns(resources) -%}
+    {%- set defaults, inside, dropped = keys['defaults'], keys['inside'], keys['dropped'] -%}
+    {%- set documents, wanted, known, given, text, nodes = {}, {}, {}, none, '', [] -%}
+    {%- for unique_id, resource in resources | items -%}
+        {%- set resource_type = resource['resource_type'] -%}
+        {%- set barred = dropped[resource_type] if resource_type in dropped else [] -%}
+        {%- if resource_type not in wanted -%}
+            {%- do wanted.update({resource_type: dbt_provenance.plain_keys(resource_type, keys)}) -%}
         {%- endif -%}
-    {%- endfor -%}
-    {%- if kept.get('loaded_at_query') -%}{%- do kept.pop('loaded_at_field', none) -%}{%- endif -%}
-    {%- if tags and 'tags' not in dropped -%}{%- do kept.update({'tags': tags}) -%}{%- endif -%}
-    {%- if upstream and 'depends_on' not in dropped -%}
-        {%- do kept.update({'depends_on': upstream | unique(case_sensitive=true) | sort(case_sensitive=true) | list}) -%}
-    {%- endif -%}
-    {%- if meta and 'meta' not in dropped -%}
-        {%- do nested.update({'meta': meta}) -%}
-        {%- if at_top and at_top != meta -%}{%- do nested.update({'meta_top': dbt_provenance.own_entries(at_top, meta)}) -%}{%- endif -%}
-    {%- endif -%}
-    {%- if nested -%}
-        {%- for key in nested if key in keys['inside'] -%}
-            {%- do nested.update({key: dbt_provenance.canonical_inside(nested[key], keys['inside'][key], key, meta, tags)}) -%}
+        {%- set config = resource['config'] or {} -%}
+        {%- set meta = config['meta'] or resource['meta'] or {} -%}
+        {%- set document = {} -%}
+        {%- for key in wanted[resource_type] -%}
+            {%- set found = resource[key] if key in resource else none -%}
+            {%- set found = found if found or found == 0 or found == false else config[key] if key in config else none -%}
+            {%- if found is string and key != 'tags' -%}
+                {%- if found and (key not in defaults or found not in defaults[key]) -%}
+                    {%- do document.update({key: found[:10] if key == 'deprecation_date' else found}) -%}
+                {%- endif -%}
+            {%- elif found or found == 0 or found == false -%}
+                {%- set given = found | items | selectattr(0, 'in', inside[key]) | list if key in inside and found is mapping else found -%}
+                {%- set text = key ~ [given, meta if key in inside else none] -%}
+                {%- if text not in known -%}{%- do known.update({text: dbt_provenance.canonical_value(key, found, keys, meta)}) -%}{%- endif -%}
+                {%- if known[text] is not none -%}{%- do document.update({key: known[text]}) -%}{%- endif -%}
+            {%- endif -%}
         {%- endfor -%}
-        {%- do kept.update(dbt_provenance.canonical_mapping(nested, defaults, false)) -%}
-    {%- endif -%}
-    {%- if resource.get('columns') and 'columns' in keys.get(resource_type, []) -%}
-        {%- do kept.update({'columns': dbt_provenance.canonical_columns(resource['columns'], keys, meta, tags)}) -%}
-    {%- endif -%}
-    {{ return(kept) }}
+        {%- if unique_id in columns -%}{%- do document.update({'columns': columns[unique_id]}) -%}{%- endif -%}
+        {%- if 'depends_on' in resource and resource['depends_on']['nodes'] and 'depends_on' not in barred -%}
+            {%- set nodes = resource['depends_on']['nodes'] -%}
+            {%- do document.update({'depends_on': nodes if nodes | length == 1 else nodes | unique(case_sensitive=true) | sort(case_sensitive=true) | list}) -%}
+        {%- endif -%}
+        {%- if meta and 'meta' not in barred -%}
+            {%- set text = 'meta' ~ [meta, resource['meta']] -%}
+            {%- if text not in known -%}{%- do known.update({text: dbt_provenance.canonical_meta(meta, resource['meta'] or {})}) -%}{%- endif -%}
+            {%- do document.update(known[text]) -%}
+        {%- endif -%}
+        {%- if 'loaded_at_query' in document and 'loaded_at_field' in document -%}{%- do document.pop('loaded_at_field') -%}{%- endif -%}
+        {%- do documents.update({unique_id: document}) -%}
+    {%- endfor -%}
+    {{ return(documents) }}
 {%- endmacro %}
 
-{#- The resource with the keys that manifest.json gives it. In the graph of dbt 2 (tried on rc196) a group is kept in parts, and a
-    metric calls its type and config otherwise. -#}
-{% macro whole_resource(resource) -%}
-    {%- set whole = {} -%}
-    {%- if '__common_attr__' in resource -%}
-        {%- do whole.update(resource['__common_attr__']) -%}
-        {%- do whole.update(resource.get('__group_attr__') or {}) -%}
-        {%- do whole.update({'resource_type': 'group'}) -%}
-        {{ return(whole) }}
-    {%- elif 'deprecated_config' in resource -%}
-        {%- do whole.update(resource) -%}
-        {%- do whole.update({'config': resource['deprecated_config'], 'type': resource.get('type') or resource.get('metric_type')}) -%}
-        {{ return(whole) }}
-    {%- endif -%}
-    {{ return(resource) }}
+{#- Rule 1: the keys kept of a type of resource that have no rule of their own. -#}
+{% macro plain_keys(resource_type, keys) -%}
+    {%- set others = keys['dropped'].get(resource_type, []) + ['columns', 'depends_on', 'meta'] -%}
+    {{ return((keys['common'] + keys.get(resource_type, [])) | reject('in', others) | list) }}
+{%- endmacro %}
+
+{#- Rule 6 for columns: by unique_id of their resource, then by name. -#}
+{% macro canonical_columns(resources) -%}
+    {%- set keys = dbt_provenance.canonical_keys() -%}
+    {%- set of_all, known, text = {}, {}, '' -%}
+    {%- for unique_id, resource in resources | items if resource['columns'] and 'columns' in keys.get(resource['resource_type'], []) -%}
+        {%- set config = resource['config'] or {} -%}
+        {%- set meta = config['meta'] or resource['meta'] or {} -%}
+        {%- set tags = resource['tags'] or config['tags'] or [] -%}
+        {%- set columns = {} -%}
+        {%- for name, column in resource['columns'] | items -%}
+            {%- set description, data_type, constraints = column['description'], column['data_type'], column['constraints'] -%}
+            {%- set kept = {'description': description, 'data_type': data_type} if description and data_type
+                else {'description': description} if description else {'data_type': data_type} if data_type else {} -%}
+            {%- set own_config = column['config'] or {} -%}
+            {%- set own_meta = own_config['meta'] or column['meta'] or {} -%}
+            {%- set own_tags = own_config['tags'] or column['tags'] or [] -%}
+            {%- if own_tags or constraints or (own_meta and own_meta != meta) -%}
+                {%- set text = [own_meta, own_tags, constraints, meta, tags] | string -%}
+                {%- if text not in known -%}
+                    {%- do known.update({text: dbt_provenance.canonical_mapping({
+                        'meta': dbt_provenance.own_entries(own_meta, meta),
+                        'tags': dbt_provenance.as_set(own_tags) | reject('in', tags) | list,
+                        'constraints': constraints or [],
+                    }, keys['defaults'], false)}) -%}
+                {%- endif -%}
+                {%- do kept.update(known[text]) -%}
+            {%- endif -%}
+            {%- do columns.update({name: kept}) -%}
+        {%- endfor -%}
+        {%- do of_all.update({unique_id: columns}) -%}
+    {%- endfor -%}
+    {{ return(of_all) }}
+{%- endmacro %}
+
+{#- Rules 2, 4, 5 and 7 for a value that is no text; none when nothing of it is kept. -#}
+{% macro canonical_value(key, found, keys, meta) -%}
+    {%- if key in ['version', 'latest_version'] -%}{{ return(found | string) }}{%- endif -%}
+    {%- if key == 'deprecation_date' -%}{{ return((found | string)[:10]) }}{%- endif -%}
+    {%- if key == 'tags' -%}{{ return(dbt_provenance.as_set(found)) }}{%- endif -%}
+    {%- if key in keys['inside'] -%}{%- set found = dbt_provenance.canonical_inside(found, keys['inside'][key], key, meta) -%}{%- endif -%}
+    {{ return(dbt_provenance.canonical_mapping({key: found}, keys['defaults'], false).get(key)) }}
+{%- endmacro %}
+
+{#- Rule 3: meta, and meta_top where the two say different things. -#}
+{% macro canonical_meta(meta, at_top) -%}
+    {{ return(dbt_provenance.canonical_mapping({'meta': meta, 'meta_top': dbt_provenance.own_entries(at_top, meta)}, {}, false)) }}
+{%- endmacro %}
+
+{#- Rule 4. -#}
+{% macro as_set(texts) -%}
+    {{ return(([texts] if texts is string else texts) | unique(case_sensitive=true) | sort(case_sensitive=true) | list) }}
 {%- endmacro %}
 
 {#- Rule 2; and rule 6 for the entities, dimensions and measures of a semantic model. -#}
-{% macro canonical_inside(found, inside, key, meta, tags) -%}
+{% macro canonical_inside(found, inside, key, meta) -%}
     {%- if found is mapping -%}
         {%- set kept = {} -%}
         {%- for name in inside if name in found -%}{%- do kept.update({name: found[name]}) -%}{%- endfor -%}
-        {%- if key in ['entities', 'dimensions', 'measures'] -%}
+        {%- if 'meta' in inside -%}
             {%- do kept.update({'meta': dbt_provenance.own_entries((found.get('config') or {}).get('meta') or found.get('meta') or {}, meta)}) -%}
         {%- endif -%}
         {{ return(kept) }}
     {%- endif -%}
     {%- set kept = [] -%}
-    {%- for item in found if item is mapping -%}{%- do kept.append(dbt_provenance.canonical_inside(item, inside, key, meta, tags)) -%}{%- endfor -%}
+    {%- for item in found if item is mapping -%}{%- do kept.append(dbt_provenance.canonical_inside(item, inside, key, meta)) -%}{%- endfor -%}
     {{ return(kept) }}
 {%- endmacro %}
 
-{#- Rule 6 for columns. -#}
-{% macro canonical_columns(columns, keys, resource_meta, resource_tags) -%}
-    {%- set kept = {} -%}
-    {%- for name, column in columns.items() -%}
-        {%- set entry = {} -%}
-        {%- set nested = {} -%}
-        {%- set config = column.get('config') or {} -%}
-        {%- for key in keys['column'] if key not in ['meta', 'tags'] and column.get(key) -%}
-            {%- if column[key] is string -%}{%- do entry.update({key: column[key]}) -%}{%- else -%}{%- do nested.update({key: column[key]}) -%}{%- endif -%}
-        {%- endfor -%}
-        {%- set meta = config.get('meta') or column.get('meta') -%}
-        {%- if meta and meta != resource_meta -%}{%- do nested.update({'meta': dbt_provenance.own_entries(meta, resource_meta)}) -%}{%- endif -%}
-        {%- set tags = config.get('tags') or column.get('tags') -%}
-        {%- if tags -%}{%- do nested.update({'tags': tags | reject('in', resource_tags) | unique(case_sensitive=true) | sort(case_sensitive=true) | list}) -%}{%- endif -%}
-        {%- if nested -%}{%- do entry.update(dbt_provenance.canonical_mapping(nested, keys['defaults'], false)) -%}{%- endif -%}
-        {%- do kept.update({name: entry}) -%}
-    {%- endfor -%}
-    {{ return(kept) }}
-{%- endmacro %}
-
+{#- The entries of a meta that the others do not hold alike. -#}
 {%- macro own_entries(meta, others) -%}
     {%- set own = {} -%}
     {%- for key, found in meta.items() -%}
@@ -141,4 +164,29 @@
         {%- if found is not none and found not in ['', [], {}] -%}{%- do kept.append(found) -%}{%- endif -%}
     {%- endfor -%}
     {{ return(kept) }}
+{%- endmacro %}
+
+{#- The resources of a section with the keys that manifest.json gives them. In the graph of dbt 2 (tried on rc196) a group is kept in
+    parts, and a metric calls its type and config otherwise. -#}
+{% macro whole_resources(resources) -%}
+    {%- set whole = {} -%}
+    {%- for unique_id, resource in resources | items if '__common_attr__' in resource or 'deprecated_config' in resource -%}
+        {%- set parts = {} -%}
+        {%- if '__common_attr__' in resource -%}
+            {%- do parts.update(resource['__common_attr__']) -%}
+            {%- do parts.update(resource['__group_attr__'] or {}) -%}
+            {%- do parts.update({'resource_type': 'group'}) -%}
+        {%- else -%}
+            {%- do parts.update(resource) -%}
+            {%- do parts.update({'config': resource['deprecated_config'], 'type': resource['type'] or resource['metric_type']}) -%}
+        {%- endif -%}
+        {%- do whole.update({unique_id: parts}) -%}
+    {%- endfor -%}
+    {%- if not whole -%}
+        {{ return(resources) }}
+    {%- endif -%}
+    {%- set all = {} -%}
+    {%- do all.update(resources) -%}
+    {%- do all.update(whole) -%}
+    {{ return(all) }}
 {%- endmacro %}

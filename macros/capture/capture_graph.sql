@@ -3,7 +3,7 @@
 {% macro capture_graph(landing) -%}
     {%- if not dbt_provenance.is_switched_on('capture') -%}{{ return(none) }}{%- endif -%}
     {%- set seen = dbt_provenance.create_capture_table(landing) -%}
-    {%- set sections = dbt_provenance.stage_graph(seen) -%}
+    {%- set sections = dbt_provenance.stage_graph(landing, seen) -%}
     {%- do run_query(dbt_provenance.append_changes(landing, seen, sections)) -%}
     {%- do run_query('drop table ' ~ seen) -%}
 {%- endmacro %}
@@ -23,55 +23,57 @@
     }) }}
 {%- endmacro %}
 
-{#- Renders each resource once and inserts them in batches that stay under the byte bound. Gives section -> count; a section that
-    this engine does not provide is left out ("unavailable" is not "empty"). -#}
-{% macro stage_graph(seen) -%}
-    {%- set keys = dbt_provenance.canonical_keys() -%}
-    {%- set bound = var('provenance_statement_bytes', 500000) | int -%}
-    {%- set sections = {} -%}
-    {%- set batch = [] -%}
-    {%- set size = namespace(bytes=0) -%}
-    {%- for section in dbt_provenance.graph_sections() -%}
-        {%- set resources = graph.get(section) -%}
-        {%- if resources is mapping -%}
-            {%- do sections.update({section: resources | length}) -%}
-            {%- for unique_id, resource in resources.items() -%}
-                {%- set row = dbt_provenance.staged_row(unique_id, resource, keys) -%}
-                {%- if size.bytes > 0 and size.bytes + (row | length) > bound -%}
-                    {%- do run_query(dbt_provenance.insert_staged(seen, batch)) -%}
-                    {%- do batch.clear() -%}
-                    {%- set size.bytes = 0 -%}
-                {%- endif -%}
-                {%- do batch.append(row) -%}
-                {%- set size.bytes = size.bytes + (row | length) -%}
-            {%- endfor -%}
-        {%- endif -%}
+{#- Fills the table of what was seen: with what is new or changed, as JSON in statements under the byte bound, and from the open rows
+    with what is still the same, which is not sent again. Gives section -> count; a section that this engine does not provide is
+    left out ("unavailable" is not "empty"). -#}
+{% macro stage_graph(landing, seen) -%}
+    {%- set digests = fromjson(run_query(dbt_provenance.open_digests(landing)).rows[0][0]) -%}
+    {%- set sections, there, changed = {}, {}, [] -%}
+    {%- for section in dbt_provenance.graph_sections() if graph.get(section) is mapping -%}
+        {%- set resources = dbt_provenance.whole_resources(graph[section]) -%}
+        {%- do sections.update({section: resources | length}) -%}
+        {%- do there.update(resources) -%}
+        {%- do changed.extend(dbt_provenance.changed_rows(resources, digests)) -%}
     {%- endfor -%}
-    {%- if batch -%}
+    {%- for batch in dbt_provenance.bounded_batches(changed) -%}
         {%- do run_query(dbt_provenance.insert_staged(seen, batch)) -%}
+    {%- endfor -%}
+    {%- if digests -%}
+        {%- do run_query(dbt_provenance.insert_unchanged(landing, seen)) -%}
+        {%- for gone in digests | reject('in', there) | batch(1000) -%}
+            {%- do run_query(dbt_provenance.delete_staged(seen, gone)) -%}
+        {%- endfor -%}
     {%- endif -%}
     {{ return(sections) }}
 {%- endmacro %}
 
-{#- One resource as JSON: its id, its document, and beside it what is not part of the hash. -#}
-{% macro staged_row(unique_id, resource, keys) -%}
-    {%- set resource = dbt_provenance.whole_resource(resource) -%}
-    {%- set checksum = resource.get('checksum') or {} -%}
-    {%- set row = tojson({
-        'unique_id': unique_id,
-        'document': dbt_provenance.canonical_document(resource, keys),
-        'location': {
-            'package_name': resource.get('package_name'),
-            'original_file_path': dbt_provenance.package_path(resource.get('original_file_path')),
-            'checksum': checksum.get('checksum') if checksum is mapping else checksum,
-        },
-    }, sort_keys=true) -%}
-    {#- A value that JSON cannot hold (tojson gives none): the resource is kept, without what cannot be told. -#}
-    {%- if row is none -%}
-        {%- set row = tojson({'unique_id': unique_id, 'location': {}, 'document': {
-            'name': resource['name'], 'resource_type': resource['resource_type'], 'capture_error': 'a value of this resource has no form in JSON'}}, sort_keys=true) -%}
-    {%- endif -%}
-    {{ return(row) }}
+{#- Each resource that differs from its open row, as JSON: its id, its document, and beside it what is not part of the hash.
+    Whether it differs is known by a digest of the document's text as this engine writes it, kept in the open row; another engine's
+    fits nothing, then all is sent and the warehouse compares hashes. It begins with the id of the invocation that wrote the row:
+    nobody can have two texts of one digest ready. -#}
+{% macro changed_rows(resources, digests) -%}
+    {%- set documents = dbt_provenance.canonical_documents(resources) -%}
+    {%- set rows, as_text, md5 = [], tojson, local_md5 -%}
+    {%- for unique_id, resource in resources | items -%}
+        {#- A value that JSON cannot hold (tojson gives none): the resource is kept, without what cannot be told. -#}
+        {%- set text = as_text(documents[unique_id], sort_keys=true) or as_text({
+            'name': resource['name'], 'resource_type': resource['resource_type'], 'capture_error': 'a value of this resource has no form in JSON'}, sort_keys=true) -%}
+        {%- set digest = digests[unique_id] if unique_id in digests else none -%}
+        {%- if not digest or digest[1] != md5(digest[0] ~ text) -%}
+            {%- do rows.append('{"unique_id": ' ~ as_text(unique_id) ~ ', "document": ' ~ text ~ ', "location": ' ~ as_text(dbt_provenance.location_document(resource, text)) ~ '}') -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(rows) }}
+{%- endmacro %}
+
+{% macro location_document(resource, text) -%}
+    {%- set checksum = resource['checksum'] -%}
+    {{ return({
+        'package_name': resource['package_name'] or none,
+        'original_file_path': dbt_provenance.package_path(resource['original_file_path']),
+        'checksum': (checksum['checksum'] if checksum is mapping else checksum) or none,
+        'digest': [invocation_id, local_md5(invocation_id ~ text)],
+    }) }}
 {%- endmacro %}
 
 {#- A path with forward slashes from the package's own root: dbt 2 puts the install folder in front. -#}
@@ -79,6 +81,23 @@
     {%- if not path -%}{{ return(none) }}{%- endif -%}
     {%- set parts = (path | string | replace('\\', '/')).split('/') -%}
     {{ return((parts[2:] if parts[0] == 'dbt_packages' else parts) | join('/')) }}
+{%- endmacro %}
+
+{#- Texts in lists that stay under the byte bound together; a longer text stands alone. -#}
+{% macro bounded_batches(texts) -%}
+    {%- set bound = var('provenance_statement_bytes', 500000) | int -%}
+    {%- set batches = [] -%}
+    {%- set batch = namespace(texts=[], bytes=0) -%}
+    {%- for text in texts -%}
+        {%- if batch.texts and batch.bytes + (text | length) > bound -%}
+            {%- do batches.append(batch.texts) -%}
+            {%- set batch.texts = [] -%}
+            {%- set batch.bytes = 0 -%}
+        {%- endif -%}
+        {%- do batch.texts.append(text) -%}
+        {%- set batch.bytes = batch.bytes + (text | length) -%}
+    {%- endfor -%}
+    {{ return(batches + [batch.texts] if batch.texts else batches) }}
 {%- endmacro %}
 
 {#- What was seen, for the length of one capture. Not a temporary table: dbt 2 may send each statement over another connection. -#}
@@ -105,4 +124,44 @@
         sha256(cast(json_extract(resource, '$.document') as varchar)),
         cast(json_extract(resource, '$.location') as varchar)
     from staged
+{%- endmacro %}
+
+{#- One row with one JSON object: unique_id -> [invocation_id, digest] of what is open. -#}
+{% macro open_digests(landing) -%}
+    {{ return(adapter.dispatch('open_digests', 'dbt_provenance')(landing)) }}
+{%- endmacro %}
+
+{% macro duckdb__open_digests(landing) -%}
+    select cast(coalesce(json_group_object(unique_id, json_extract(location, '$.digest')), '{}') as varchar)
+    from ({{ dbt_provenance.open_rows_with_digest(landing) }}) as open_rows
+{%- endmacro %}
+
+{#- The open rows that this project and target wrote from `graph`. -#}
+{% macro open_rows_with_digest(landing) -%}
+    {{ return(adapter.dispatch('open_rows_with_digest', 'dbt_provenance')(landing)) }}
+{%- endmacro %}
+
+{% macro duckdb__open_rows_with_digest(landing) -%}
+    select unique_id, document_hash, location
+    from (
+        select unique_id, change_kind, document_hash, location
+        from {{ dbt_provenance.name_of(landing) }}
+        where project_name = {{ dbt_provenance.literal(project_name) }}
+          and target_name = {{ dbt_provenance.literal(target.name) }}
+        qualify row_number() over (partition by unique_id order by raw_id desc) = 1
+    ) as newest
+    where change_kind = 'open' and json_extract(location, '$.digest') is not null
+{%- endmacro %}
+
+{% macro insert_unchanged(landing, seen) -%}
+    insert into {{ seen }}
+    select open_rows.unique_id, null, open_rows.document_hash, open_rows.location
+    from ({{ dbt_provenance.open_rows_with_digest(landing) }}) as open_rows
+    where open_rows.unique_id not in (select sent.unique_id from {{ seen }} as sent)
+{%- endmacro %}
+
+{% macro delete_staged(seen, unique_ids) -%}
+    {%- set literals = [] -%}
+    {%- for unique_id in unique_ids -%}{%- do literals.append(dbt_provenance.literal(unique_id)) -%}{%- endfor -%}
+    delete from {{ seen }} where unique_id in ({{ literals | join(', ') }})
 {%- endmacro %}

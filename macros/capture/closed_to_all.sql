@@ -3,8 +3,9 @@
     {%- set nodes = dbt_provenance.own_relation('prov_int_nodes') -%}
     {%- set policies = dbt_provenance.own_relation('prov_int_policies') -%}
     {%- set memberships = dbt_provenance.own_relation('prov_int_memberships') -%}
-    {%- for relation in [nodes, policies, memberships] -%}
-        {%- if not dbt_provenance.exists_in_warehouse(relation) -%}{{ return('') }}{%- endif -%}
+    {%- set read = [(nodes, ['policy_id']), (policies, ['policy_id', 'tenant_id', 'allow_layers', 'deny_groups']), (memberships, ['principal_id', 'tenant_id', 'group_name'])] -%}
+    {%- for relation, columns in read -%}
+        {%- if not dbt_provenance.exists_in_warehouse(relation) or dbt_provenance.missing_columns(relation, columns) -%}{{ return('') }}{%- endif -%}
     {%- endfor -%}
     {%- set counted = run_query(dbt_provenance.count_visible_to_anyone(nodes, policies, memberships)).rows[0] -%}
     {%- if counted[0] | int > 0 -%}{{ return('') }}{%- endif -%}

@@ -30,16 +30,18 @@
     {{ return(rows) }}
 {%- endmacro %}
 
-{#- What `dbt source freshness` measured. Which expression gave the time is the source's own configuration. -#}
+{#- What `dbt source freshness` measured. Which expression gave the time is the source's own configuration. dbt gives the first instant
+    of the year 1 for a source without rows. -#}
 {% macro freshness_as_json(result) -%}
+    {%- set has_rows = result.max_loaded_at and not (result.max_loaded_at | string).startswith('0001-') -%}
     {%- set policy = result.node.freshness -%}
     {%- set warn = policy.warn_after if policy else none -%}
     {%- set error = policy.error_after if policy else none -%}
     {{ return({
         'observed': true,
-        'max_loaded_at': result.max_loaded_at | string if result.max_loaded_at else none,
+        'max_loaded_at': result.max_loaded_at | string if has_rows else none,
         'snapshotted_at': result.snapshotted_at | string if result.snapshotted_at else none,
-        'age': result.age if result.age is number else none,
+        'age': result.age if has_rows and result.age is number else none,
         'warn_count': warn.count if warn else none,
         'warn_period': warn.period | string if warn and warn.period else none,
         'error_count': error.count if error else none,
@@ -54,7 +56,10 @@
 {%- endmacro %}
 
 {% macro run_insert_statement(results_total) -%}
-    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_runs')) }}
+    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_runs')) }} (
+        invocation_id, project_name, target_name, target_schema, command, dbt_version, adapter_type, started_at_utc, finished_at_utc,
+        full_refresh, is_empty, results_total, recorded_at_utc, capture_source
+    )
     select
         {{ dbt_provenance.literal(invocation_id) }},
         {{ dbt_provenance.literal(project_name) }},
@@ -101,7 +106,10 @@
 {%- endmacro %}
 
 {% macro duckdb__insert_results_statement(rows) -%}
-    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_run_results')) }}
+    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_run_results')) }} (
+        invocation_id, project_name, target_name, unique_id, run_status, execution_seconds, message_text, failures, rows_affected,
+        started_at_utc, finished_at_utc, relation_name, recorded_at_utc
+    )
     select
         {{ dbt_provenance.literal(invocation_id) }},
         {{ dbt_provenance.literal(project_name) }},
@@ -120,7 +128,11 @@
 {%- endmacro %}
 
 {% macro duckdb__insert_freshness_statement(rows) -%}
-    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_freshness')) }}
+    insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_freshness')) }} (
+        invocation_id, project_name, target_name, unique_id, observed_status, max_loaded_at_utc, snapshotted_at_utc, age_seconds,
+        warn_after_count, warn_after_period, error_after_count, error_after_period, filter_text, error_text, observation_method,
+        recorded_at_utc
+    )
     select
         {{ dbt_provenance.literal(invocation_id) }},
         {{ dbt_provenance.literal(project_name) }},

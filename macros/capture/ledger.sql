@@ -2,7 +2,7 @@
     `dbt-provenance ledger --restore FILE` or `--start-empty`. -#}
 {% macro seal_lost_ledger(ledger) -%}
     {%- set raw = dbt_provenance.own_relation('prov_raw_resources') -%}
-    {%- if dbt_provenance.exists_in_warehouse(raw) and dbt_provenance.count_rows(raw) > 0 -%}
+    {%- if dbt_provenance.is_own_table(raw) and dbt_provenance.count_rows(raw) > 0 -%}
         {%- do run_query(dbt_provenance.ledger_entry('seal', reason='the ledger was lost while raw holds rows')) -%}
         {%- do log('dbt_provenance: the ledger was lost, nothing answers until `dbt-provenance ledger --restore FILE` or `--start-empty`', info=true) -%}
     {%- endif -%}
@@ -10,7 +10,9 @@
 
 {% macro ledger_entry(action, evidence_id=none, entity_id=none, document_hash=none, content_hash=none, group_name=none, tenant_id=none, reason=none) -%}
     {%- set ledger = dbt_provenance.name_of(dbt_provenance.own_relation('prov_ledger')) -%}
-    insert into {{ ledger }}
+    insert into {{ ledger }} (
+        ledger_id, ledger_action, evidence_id, entity_id, document_hash, content_hash, group_name, tenant_id, reason, recorded_at_utc
+    )
     select
         (select coalesce(max(ledger_id), 0) + 1 from {{ ledger }}),
         {{ dbt_provenance.literal(action) }},

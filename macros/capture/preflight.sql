@@ -8,7 +8,8 @@
 {%- endmacro %}
 
 {% macro duckdb__preflight() -%}
-    {%- if run_query("select readonly from duckdb_databases() where database_name = current_database()").rows[0][0] -%}
+    {%- set raw = dbt_provenance.own_relation('prov_raw_resources') -%}
+    {%- if raw is not none and run_query('select bool_or(readonly) from duckdb_databases() where database_name = ' ~ dbt_provenance.literal(raw.database)).rows[0][0] -%}
         {{ return('the database is open read-only') }}
     {%- endif -%}
     {%- for model_name in ['prov_raw_resources', 'prov_raw_runs', 'prov_raw_run_results', 'prov_raw_freshness', 'prov_ledger'] -%}
@@ -19,7 +20,10 @@
         {%- if not dbt_provenance.exists_in_warehouse(relation) -%}
             {{ return(relation.identifier ~ ' is not there yet; `dbt build --select package:dbt_provenance` creates it') }}
         {%- endif -%}
-        {%- set missing = dbt_provenance.missing_columns(relation, model_name) -%}
+        {%- if not dbt_provenance.is_own_table(relation) -%}
+            {{ return(relation.identifier ~ ' is a view, as dbt clone makes it; `dbt build --select package:dbt_provenance` makes it a table') }}
+        {%- endif -%}
+        {%- set missing = dbt_provenance.missing_columns(relation, graph.nodes['model.dbt_provenance.' ~ model_name].columns) -%}
         {%- if missing -%}
             {{ return(relation.identifier ~ ' lacks ' ~ missing | join(', ') ~ '; see the changelog for how to upgrade it') }}
         {%- endif -%}
@@ -27,13 +31,13 @@
     {{ return(none) }}
 {%- endmacro %}
 
-{% macro missing_columns(relation, model_name) -%}
+{% macro missing_columns(relation, names) -%}
     {%- set present = [] -%}
     {%- for column in adapter.get_columns_in_relation(relation) -%}
         {%- do present.append(column.name | lower) -%}
     {%- endfor -%}
     {%- set missing = [] -%}
-    {%- for name in graph.nodes['model.dbt_provenance.' ~ model_name].columns if name not in present -%}
+    {%- for name in names if name not in present -%}
         {%- do missing.append(name) -%}
     {%- endfor -%}
     {{ return(missing) }}

@@ -111,7 +111,9 @@
 {#- One entry for each evidence and document: by its hash, and by the hash of what a person wrote in it, neither is captured again. -#}
 {% macro erasure_entries(chosen, raw_ids, reason) -%}
     {%- set ledger = dbt_provenance.own_name('prov_ledger') -%}
-    insert into {{ ledger }}
+    insert into {{ ledger }} (
+        ledger_id, ledger_action, evidence_id, entity_id, document_hash, content_hash, group_name, tenant_id, reason, recorded_at_utc
+    )
     with entries as (
         select distinct evidence.evidence_id, landed.document_hash, {{ dbt_provenance.authored_hash('landed.document') }} as content_hash
         from {{ dbt_provenance.own_name('prov_int_evidence') }} as evidence

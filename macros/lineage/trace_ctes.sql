@@ -41,6 +41,8 @@ starts as materialized (
     where hits.entity_id not in (select entity_id from outranked)
       and (select count(distinct entity_id) from hits where entity_id not in (select entity_id from outranked)) = 1
       and (given.given_date is null or {{ dbt_provenance.holds_on('standing', 'given.given_date') }})
+      -- a page that defines an entity is no part of it
+      and (standing.source_kind <> 'page' or standing.entity_type = 'doc')
 ),
 
 steps as materialized (

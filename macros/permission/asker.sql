@@ -33,14 +33,32 @@ visible_policies as materialized (
       and len(list_filter(policies.allow_layers, lambda one_layer: not list_has_any(one_layer, asker.group_list))) = 0
 ),
 
-struck as materialized (
-    select
-        coalesce(list(ledger.evidence_id) filter (where ledger.evidence_id is not null), []) as evidence_ids,
-        coalesce(list(ledger.entity_id) filter (where ledger.entity_id is not null), []) as entity_ids
+taken as materialized (
+    select ledger.evidence_id, ledger.entity_id
     from {{ dbt_provenance.relation('prov_ledger') }} as ledger
     inner join asker on ledger.tenant_id is null or ledger.tenant_id = asker.tenant_id
     where ledger.ledger_action in ('erase', 'revoke')
       and (ledger.group_name is null or list_contains(asker.group_list, ledger.group_name))
+),
+
+-- with a resource go its parts: its lineage, its freshness policy, the pieces of a page
+struck as materialized (
+    select
+        coalesce(list(evidence_id) filter (where evidence_id is not null), []) as evidence_ids,
+        coalesce(list(entity_id) filter (where entity_id is not null), []) as entity_ids
+    from (
+        select evidence_id, entity_id from taken
+        union all
+        select parts.evidence_id, null
+        from {{ dbt_provenance.relation('prov_int_evidence') }} as parts
+        inner join taken on taken.evidence_id = parts.whole_evidence_id
+        where parts.evidence_type <> 'definition'
+        union all
+        select parts.evidence_id, null
+        from {{ dbt_provenance.relation('prov_int_evidence') }} as parts
+        inner join taken on taken.entity_id = parts.whole_entity_id
+        where parts.evidence_type <> 'definition'
+    )
 )
 {%- endmacro %}
 

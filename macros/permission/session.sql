@@ -10,17 +10,35 @@ given as (
 {{ dbt_provenance.asker_ctes() }}
 {%- endmacro %}
 
-{#- The resources that the asker may see by unique_id: for relations whose rows are parts of a resource. A test needs its model, too. -#}
+{#- The resources that the asker may see by unique_id, for relations whose rows are parts of a resource, and since when what was recorded
+    of them (what lies before a gap may be hidden). A test needs what it tests, too. -#}
 {% macro visible_resource_ctes() -%}
-visible_resources as (
-    select guards.project_name, guards.unique_id
+passing_resources as (
+    select
+        guards.project_name,
+        guards.unique_id,
+        arg_max(guards.parent_ids, guards.segment) as parent_ids,
+        arg_min(coalesce(guards.segment_from_utc, timestamp '0001-01-01'), guards.segment) as visible_from_utc
     from {{ dbt_provenance.relation('prov_int_guards') }} as guards
     left join {{ dbt_provenance.relation('prov_int_nodes') }} as nodes
         on nodes.project_name = guards.project_name and nodes.unique_id = guards.unique_id
     where guards.part_kind = ''
       and guards.policy_id in (select policy_id from visible_policies)
-      and coalesce(guards.parent_policy_id in (select policy_id from visible_policies), guards.parent_id is null)
       and {{ dbt_provenance.is_not_struck('nodes.entity_id', 'nodes.evidence_id') }}
-    qualify row_number() over (partition by guards.project_name, guards.unique_id order by guards.segment desc) = 1
+    group by guards.project_name, guards.unique_id
+),
+
+missing_parents as (
+    select tests.project_name, tests.unique_id
+    from (select project_name, unique_id, unnest(parent_ids) as parent_id from passing_resources) as tests
+    left join passing_resources as parents on parents.project_name = tests.project_name and parents.unique_id = tests.parent_id
+    where parents.unique_id is null
+),
+
+visible_resources as (
+    select passing_resources.project_name, passing_resources.unique_id, passing_resources.visible_from_utc
+    from passing_resources
+    left join missing_parents on missing_parents.project_name = passing_resources.project_name and missing_parents.unique_id = passing_resources.unique_id
+    where missing_parents.unique_id is null
 )
 {%- endmacro %}

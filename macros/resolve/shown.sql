@@ -2,7 +2,7 @@
     something hidden are null. -#}
 {% macro shown_ctes() -%}
 visible_nodes as materialized (
-    select nodes.unique_id, nodes.project_name, nodes.entity_id, nodes.version_label
+    select nodes.unique_id, nodes.project_name, nodes.entity_id, nodes.version_label, nodes.source_uri
     from {{ dbt_provenance.relation('prov_int_nodes') }} as nodes
     where nodes.unique_id in (select unnest(list_append(named_ids, backing_id)) from picked)
       and nodes.policy_id in (select policy_id from visible_policies)
@@ -26,7 +26,8 @@ shown as (
         case when not coalesce(named_counts.visible_count < named_counts.name_count, false) then picked.content_hash end as content_hash,
         case when not coalesce(named_counts.visible_count < named_counts.name_count, false) then picked.fingerprint end as fingerprint,
         visible_nodes.entity_id as backing_entity_id,
-        visible_nodes.version_label as backing_version_label
+        visible_nodes.version_label as backing_version_label,
+        visible_nodes.source_uri as backing_source_uri
     from picked
     left join named_counts on named_counts.doc_id = picked.doc_id
     left join visible_nodes on visible_nodes.unique_id = picked.backing_id and visible_nodes.project_name = picked.project_name

@@ -9,6 +9,7 @@
 given as materialized (
     select
         left(cast(query as varchar), 20000) as given_text,
+        replace(left(cast(query as varchar), 20000), '"', ' zqquotationzq ') as given_marked,
         try_cast(as_of as date) as given_date,
         {{ dbt_provenance.asking_principal('principal') }} as given_principal,
         {{ dbt_provenance.asking_tenant('tenant') }} as given_tenant,
@@ -20,22 +21,27 @@ given as materialized (
 
 {{ dbt_provenance.asker_ctes() }},
 
--- a mark in the place of each quotation mark tells what is quoted
+-- a mark in the place of each quotation mark tells what is quoted; the words are the tokens that are no identifiers
 tokenised as materialized (
-    select
-        {{ dbt_provenance.tokens('given_text') }} as query_tokens,
-        {{ dbt_provenance.words("replace(given_text, '\"', ' zqquotationzq ')") }} as marked_words,
-        lower(trim(given_text, ' "')) as query_term
+    select {{ dbt_provenance.tokens('given_marked') }} as marked_tokens
     from given
+),
+
+worded as materialized (
+    select
+        list_filter(marked_tokens, lambda one_token: one_token <> 'zqquotationzq') as query_tokens,
+        list_filter(marked_tokens, lambda one_token: not regexp_matches(one_token, '[._]')) as marked_words
+    from tokenised
 ),
 
 asked as materialized (
     select
-        query_tokens,
-        query_term,
-        array_to_string(list_filter(marked_words, lambda one_word: one_word <> 'zqquotationzq'), ' ') as query_key,
-        list_filter(list_transform(string_split(array_to_string(marked_words, ' '), 'zqquotationzq')[2:-:2], lambda one_key: trim(one_key)), lambda one_key: one_key <> '') as quoted_keys
-    from tokenised
+        worded.query_tokens,
+        lower(trim(given.given_text, ' "')) as query_term,
+        array_to_string(list_filter(worded.marked_words, lambda one_word: one_word <> 'zqquotationzq'), ' ') as query_key,
+        list_filter(list_transform(string_split(array_to_string(worded.marked_words, ' '), 'zqquotationzq')[2:-:2], lambda one_key: trim(one_key)), lambda one_key: one_key <> '') as quoted_keys
+    from worded
+    cross join given
 ),
 
 -- the first 64 distinct terms

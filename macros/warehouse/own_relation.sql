@@ -15,3 +15,12 @@
     {%- endif -%}
     {{ return(adapter.get_relation(database=relation.database, schema=relation.schema, identifier=relation.identifier) is not none) }}
 {%- endmacro %}
+
+{#- Whether it is there as a table: `dbt clone` puts a view of another target's in its place. -#}
+{% macro is_own_table(relation) -%}
+    {%- if relation is none -%}
+        {{ return(false) }}
+    {%- endif -%}
+    {%- set found = adapter.get_relation(database=relation.database, schema=relation.schema, identifier=relation.identifier) -%}
+    {{ return(found is not none and found.is_table) }}
+{%- endmacro %}

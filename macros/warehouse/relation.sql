@@ -6,6 +6,11 @@
     {{ return(dbt_provenance.name_of(ref('dbt_provenance', model_name))) }}
 {%- endmacro %}
 
+{#- With the database where the statement would not be understood without: a relation outside the profile's database, or a profile
+    that builds in an attached one. -#}
 {% macro name_of(relation) -%}
-    {{ return(relation.include(database=false).render()) }}
+    {%- set home = target.database | lower -%}
+    {%- set attached = [] -%}
+    {%- for one in target.get('attach') or [] -%}{%- do attached.append(one.alias | lower) -%}{%- endfor -%}
+    {{ return(relation.include(database=(relation.database | lower != home or home in attached)).render()) }}
 {%- endmacro %}

@@ -1,5 +1,5 @@
 {{ config(alias='find_entities', schema='provenance_internal', access='protected') }}
--- one row per span of the question (its first 200 words, spans of at most 12) and visible entity that the whole span names; without any,
+-- one row per span of the question (its first 200 words, spans of at most 32) and visible entity that the whole span names; without any,
 -- one row that says only in how many tenants the asker is
 with given as materialized (
     select
@@ -18,7 +18,7 @@ starts as (
 spans as materialized (
     select first_word, span_words, array_to_string(given_words[first_word + 1:first_word + span_words], ' ') as span_text
     from starts
-    cross join range(1, 13) as lengths (span_words)
+    cross join range(1, 33) as lengths (span_words)
     where first_word + span_words <= len(given_words)
 ),
 

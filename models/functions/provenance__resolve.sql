@@ -19,7 +19,9 @@ contrary as (
       and (
           standing.status = 'draft'
           or (standing.formula is not null and picked.formula is not null and standing.fingerprint <> picked.fingerprint
-              and ({{ dbt_provenance.holds_on('standing', 'asked.given_date') }} or asked.given_date is null) and standing.evidence_id <> picked.evidence_id)
+              and standing.evidence_id <> picked.evidence_id
+              and case when asked.given_date is not null then {{ dbt_provenance.holds_on('standing', 'asked.given_date') }}
+                  else coalesce(standing.holds_from < picked.holds_to, true) and coalesce(picked.holds_from < standing.holds_to, true) end)
       )
     union
     select pages.doc_id
@@ -60,6 +62,7 @@ select
     shown.filter_text,
     case when shown.evidence_type = 'definition' then shown.backing_entity_id end as backing_model,
     case when shown.evidence_type = 'definition' then shown.backing_version_label end as backing_model_version,
+    case when shown.evidence_type = 'definition' then shown.backing_source_uri end as backing_model_source,
     shown.source_uri,
     shown.content_hash,
     shown.is_redacted as redacted,

@@ -66,6 +66,7 @@ select
     shown.filter_text,
     case when shown.evidence_type = 'definition' then shown.backing_entity_id end as backing_model,
     case when shown.evidence_type = 'definition' then shown.backing_version_label end as backing_model_version,
+    case when shown.evidence_type = 'definition' then shown.backing_source_uri end as backing_model_source,
     shown.owner_label as owner_name,
     shown.source_uri,
     shown.content_hash,

@@ -3,10 +3,17 @@ with subjects as (
     select * from {{ dbt_provenance.relation('prov_int_subjects') }}
 ),
 
+-- what is left out of a content's hash: columns with a policy of their own, which not everybody may see who sees the rest
 guarded_columns as (
-    select raw_id, json_group_object(part_name, null) as patch
-    from (select distinct raw_id, part_name from {{ dbt_provenance.relation('prov_stg_meta') }} where part_kind = 'column' and declared_key in ('allow', 'deny', 'tenant'))
-    group by raw_id
+    select subjects.raw_id, coalesce(guards.patch, cast('{}' as json)) as patch
+    from subjects
+    left join (
+        select project_name, unique_id, segment, json_group_object(part_name, null) as patch
+        from {{ dbt_provenance.relation('prov_int_guards') }}
+        where part_kind = 'column'
+        group by project_name, unique_id, segment
+    ) as guards
+        on guards.project_name = subjects.project_name and guards.unique_id = subjects.unique_id and guards.segment = subjects.segment
 ),
 
 -- who builds a relation owns it: a source over a relation that another project builds is described from outside
@@ -52,7 +59,10 @@ spoken as (
         coalesce(subjects.owner_text, json_extract_string(subjects.document, '$.owner.name'), json_extract_string(subjects.document, '$.owner.email'),
             case when json_type(subjects.document, '$.owner') = 'VARCHAR' then json_extract_string(subjects.document, '$.owner') end,
             json_extract_string(subjects.document, '$.group')) as owner_label,
-        guards.tenant_id || '/' || subjects.project_name || '/' || subjects.unique_id || '/' || coalesce(subjects.version_label, '') || '/' || evidence.evidence_type as evidence_id
+        guards.tenant_id || '/' || subjects.project_name || '/' || subjects.unique_id || '/' || coalesce(subjects.version_label, '') || '/' || evidence.evidence_type as evidence_id,
+        -- the resource, or the page, whose part this is
+        subjects.entity_id as whole_entity_id,
+        guards.tenant_id || '/' || subjects.project_name || '/' || subjects.page_id || '/' || coalesce(subjects.version_label, '') || '/definition' as whole_evidence_id
     from evidence
     inner join subjects on subjects.raw_id = evidence.raw_id
     left join foreign_sources on foreign_sources.raw_id = evidence.raw_id
@@ -155,7 +165,7 @@ version_history as (
 final as (
     select
         ruled.raw_id * 4 + ruled.type_code as doc_id,
-        ruled.raw_id, ruled.last_raw_id, ruled.evidence_id, ruled.change_number as revision, ruled.evidence_type, ruled.entity_id, ruled.entity_type, ruled.entity_name,
+        ruled.raw_id, ruled.last_raw_id, ruled.evidence_id, ruled.whole_evidence_id, ruled.whole_entity_id, ruled.change_number as revision, ruled.evidence_type, ruled.entity_id, ruled.entity_type, ruled.entity_name,
         ruled.unique_id, ruled.resource_type, ruled.project_name, ruled.target_name, ruled.package_name, ruled.tenant_id, ruled.policy_id, ruled.segment,
         ruled.version_label, ruled.dbt_version_label, ruled.latest_version, ruled.deprecation_date, ruled.supersedes_text as supersedes_label,
         ruled.declared_status, ruled.status, ruled.kind_rank, ruled.source_kind,

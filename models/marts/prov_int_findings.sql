@@ -45,6 +45,16 @@ found as (
     from current_meta
     where {{ dbt_provenance.closes('declared_key', 'value_type', 'value_list', 'declared_value', 'place') }}
     union all
+    select project_name, unique_id, 'allows nobody', 'error', trim(part_kind || ' ' || part_name || ' provenance_allow'), cast(declared_value as varchar),
+        'write the name of a group, or a list of names, or take the key away; an empty list shows it to nobody', null, null
+    from current_meta
+    where declared_key = 'allow' and value_type = 'ARRAY' and len(value_list) = 0
+    union all
+    select project_name, unique_id, 'wrong type', 'error', 'provenance_synonyms', cast(declared_value as varchar), 'write a text, or a list of texts', null, null
+    from current_meta
+    where declared_key = 'synonyms' and value_type not in ('VARCHAR', 'NULL')
+      and (value_type <> 'ARRAY' or len(list_filter(cast(json_type(declared_value, '$[*]') as varchar[]), lambda one_type: one_type <> 'VARCHAR')) > 0)
+    union all
     select project_name, unique_id, 'wrong type', 'error', 'provenance_' || declared_key, cast(declared_value as varchar), 'write one text', null, null
     from current_meta
     where declared_key in ('status', 'entity', 'version', 'valid_from', 'valid_to', 'supersedes', 'about', 'grain', 'unit', 'owner', 'classification', 'title', 'source_uri') and value_text is null and value_type <> 'NULL'
@@ -99,7 +109,7 @@ found as (
     from pairs
     where other_to + interval 1 day = declared_from
     union all
-    select guards.project_name, guards.unique_id, closed_because, 'error', 'provenance_allow', null,
+    select guards.project_name, guards.unique_id, closed_because, 'error', case closed_because when 'two tenants' then 'provenance_tenant' else 'provenance_allow' end, null,
         case closed_because
             when 'two tenants' then 'let all layers name one tenant; nobody sees it until then'
             when 'deny without allow' then 'name in provenance_allow who may see it; a deny alone shows it to nobody'

@@ -1,6 +1,7 @@
 -- one row per resource that lineage can name: its entity and the policy that guards it today
 with newest as (
-    select project_name, unique_id, entity_id, entity_type, entity_name, version_label, segment, resource_type
+    select project_name, unique_id, entity_id, entity_type, entity_name, version_label, segment, resource_type,
+        coalesce(source_uri_text, original_file_path) as source_uri
     from {{ dbt_provenance.relation('prov_int_subjects') }}
     where resource_type <> 'page_piece'
     qualify row_number() over (partition by project_name, unique_id order by raw_id desc) = 1
@@ -14,6 +15,7 @@ select
     newest.entity_type,
     newest.entity_name,
     newest.version_label,
+    newest.source_uri,
     guards.tenant_id,
     guards.policy_id,
     guards.tenant_id || '/' || newest.project_name || '/' || newest.unique_id || '/' || coalesce(newest.version_label, '') || '/definition' as evidence_id

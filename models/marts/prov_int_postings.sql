@@ -14,10 +14,10 @@ with fields as (
     select doc_id, case when is_guarded then coalesce(part_policy_id, 0) end, {{ dbt_provenance.tokens("concat_ws(' , ', part_name, part_text)") }}, 1, 8
     from {{ dbt_provenance.relation('prov_int_columns') }}
     union all
-    -- lineage texts name other resources: they are composed when shown, not searched
+    -- lineage texts name other resources, and what nobody wrote says nothing: neither is searched
     select doc_id, null, {{ dbt_provenance.tokens('definition_text') }}, 1, 16
     from {{ dbt_provenance.relation('prov_int_evidence') }}
-    where evidence_type <> 'lineage'
+    where evidence_type <> 'lineage' and not (evidence_type = 'definition' and text_origin = 'derived')
 )
 
 select

@@ -15,11 +15,11 @@ select
 from {{ dbt_provenance.relation('prov_int_findings') }} as findings
 cross join asker
 where findings.tenant_id = asker.tenant_id
+  and {{ dbt_provenance.is_not_struck('findings.entity_id', 'findings.evidence_id') }}
   and (
       asker.is_service
       or (
           findings.policy_id in (select policy_id from visible_policies)
           and coalesce(findings.other_policy_id in (select policy_id from visible_policies), findings.other_id is null)
-          and {{ dbt_provenance.is_not_struck('findings.entity_id', 'findings.evidence_id') }}
       )
   )

@@ -6,7 +6,7 @@ with {{ dbt_provenance.session_ctes() }},
 
 policies as (
     select
-        subjects.project_name, subjects.unique_id, subjects.entity_id,
+        subjects.project_name, subjects.unique_id, subjects.entity_id, visible_resources.visible_from_utc,
         try_cast(json_extract_string(subjects.document, '$.freshness.warn_after.count') as integer) as warn_after_count,
         json_extract_string(subjects.document, '$.freshness.warn_after.period') as warn_after_period,
         try_cast(json_extract_string(subjects.document, '$.freshness.error_after.count') as integer) as error_after_count,
@@ -33,6 +33,7 @@ timed as (
         date_diff('second', coalesce(observations.snapshotted_at_utc, observations.recorded_at_utc), {{ dbt_provenance.utc_now() }}) as observation_age_seconds
     from policies
     left join observations on observations.project_name = policies.project_name and observations.unique_id = policies.unique_id
+        and coalesce(observations.recorded_at_utc >= policies.visible_from_utc, policies.visible_from_utc = timestamp '0001-01-01')
 )
 
 select

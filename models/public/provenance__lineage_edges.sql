@@ -6,7 +6,7 @@ with {{ dbt_provenance.session_ctes() }},
 
 -- the last run that built each resource
 last_built as (
-    select results.invocation_id, results.project_name, results.unique_id, results.finished_at_utc
+    select results.invocation_id, results.project_name, results.unique_id, results.finished_at_utc, results.recorded_at_utc
     from {{ dbt_provenance.relation('prov_raw_run_results') }} as results
     where results.run_status in ('success', 'pass')
       and results.unique_id not like 'test.%' and results.unique_id not like 'unit_test.%' and results.unique_id not like 'source.%'
@@ -53,4 +53,5 @@ select
     null
 from last_built
 inner join visible_resources on visible_resources.project_name = last_built.project_name and visible_resources.unique_id = last_built.unique_id
+    and coalesce(last_built.recorded_at_utc >= visible_resources.visible_from_utc, visible_resources.visible_from_utc = timestamp '0001-01-01')
 inner join {{ dbt_provenance.relation('prov_int_nodes') }} as nodes on nodes.project_name = last_built.project_name and nodes.unique_id = last_built.unique_id

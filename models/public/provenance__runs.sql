@@ -11,6 +11,7 @@ counts as (
         count(*) filter (where results.run_status in ('error', 'fail', 'runtime error')) as visible_failures
     from {{ dbt_provenance.relation('prov_raw_run_results') }} as results
     inner join visible_resources on visible_resources.project_name = results.project_name and visible_resources.unique_id = results.unique_id
+        and coalesce(results.recorded_at_utc >= visible_resources.visible_from_utc, visible_resources.visible_from_utc = timestamp '0001-01-01')
     group by results.invocation_id
 )
 

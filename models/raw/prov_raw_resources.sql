@@ -1,4 +1,5 @@
 {{ config(meta={'fill': 'graph'}) }}
+-- depends_on: {{ ref('dbt_provenance', 'prov_ledger') }} (an erased text is not captured again)
 -- one row per change of a resource: opened with its canonical document, or closed because it is gone
 select
     cast(null as bigint) as raw_id,

@@ -37,7 +37,7 @@ final as (
         part_kind,
         part_name,
         place,
-        substr(full_key, 12) as declared_key,
+        case when starts_with(full_key, 'provenance_') then substr(full_key, 12) else full_key end as declared_key,
         declared_value,
         json_type(declared_value) as value_type,
         case
@@ -49,7 +49,8 @@ final as (
             when json_type(declared_value) = 'ARRAY' then cast(json_extract_string(declared_value, '$[*]') as varchar[])
         end as value_list
     from entries
-    where starts_with(full_key, 'provenance_')
+    -- misspelt prefixes too: what was meant to close may not be overlooked
+    where starts_with(lower(full_key), 'provenance') and (lower(full_key) <> 'provenance' or json_type(declared_value) = 'OBJECT')
 )
 
 select * from final

@@ -1,1 +1,1 @@
-select {{ var('small_broken', '1') }} as one from {{ ref('stg_events') }}
+select {{ env_var('SMALL_BROKEN', '1') }} as one from {{ ref('stg_events') }}

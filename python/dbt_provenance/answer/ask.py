@@ -12,14 +12,15 @@ definitions or filters rows by permission.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from threading import Thread
 from typing import Any
 
 from .dates import Period, one_period, period_of
-from .envelope import Conflict, Envelope, Evidence, Finding, Freshness, Observation, validate
-from .governing import Asking, Decision, Governed, Row, Warehouse, govern, has_policy, sources_in
+from .envelope import Conflict, Envelope, Evidence, Finding, Freshness, Observation, compiled_checks, validate
+from .governing import Asking, Governed, Row, Warehouse, govern, has_policy, sources_in
 from .questions import Question, kind_of, read_question
 from .subjects import Choice, Hit, accepted_hits, choose, telling_words
 
@@ -43,6 +44,9 @@ def ask(
 
     Any text has an answer: an empty one and one that names nothing are not found. Raises what the warehouse raises.
     """
+    # the schema's checks are compiled while the warehouse works
+    checks = Thread(target=compiled_checks, daemon=True)
+    checks.start()
     read = read_question(question)
     asking = Asking(warehouse=warehouse, principal=principal, tenant=tenant, known_at=known_at)
     rows = asking.call("find_entities", question=read.text)
@@ -65,10 +69,13 @@ def ask(
     elif choice.subject is None:
         envelope = _without_subject(blank, asking, read, choice)
     elif not is_certain:
-        envelope = replace(blank, outcome="clarify", reason="missing_as_of", missing="as_of", suggestions=(choice.subject.entity_id,))
+        envelope = replace(
+            blank, outcome="clarify", reason="missing_as_of", missing="as_of", suggestions=(choice.subject.entity_id,)
+        )
     else:
         governed = govern(replace(asking, period=period), choice, kind)
         envelope = _with_subject(blank, asking, choice, governed)
+    checks.join()
     validate(envelope.to_dict())
     return envelope
 
@@ -93,11 +100,13 @@ def _without_subject(blank: Envelope, asking: Asking, question: Question, choice
 
 
 def _suggested(asking: Asking, terms: Sequence[str]) -> tuple[str, ...]:
+    """The entities of rows that hold more than half of the terms; first those that hold them in more than running text."""
     if not terms:
         return ()
-    rows = asking.call("search", query=" ".join(terms))
-    covering = [row["entity_id"] for row in rows if 2 * len(set(terms) & set((row["matched_terms"] or "").split(", "))) > len(terms)]
-    return tuple(dict.fromkeys(covering))[:MOST_SUGGESTIONS]
+    rows = [row for row in asking.call("search", query=" ".join(terms)) if row["evidence_type"] in ("definition", "page_piece")]
+    covering = [row for row in rows if 2 * len(set(terms) & set((row["matched_terms"] or "").split(", "))) > len(terms)]
+    covering.sort(key=lambda row: row["matched_field"] == "text")
+    return tuple(dict.fromkeys(row["entity_id"] for row in covering))[:MOST_SUGGESTIONS]
 
 
 def _with_subject(blank: Envelope, asking: Asking, choice: Choice, governed: Governed) -> Envelope:
@@ -114,11 +123,13 @@ def _with_subject(blank: Envelope, asking: Asking, choice: Choice, governed: Gov
 def _finding(kind: str, asking: Asking, choice: Choice, governed: Governed) -> Finding:
     row = governed.decision.row
     governing_id = row["evidence_id"]
-    against = _conflicting(governed.decision) + _named_pages(asking, choice, governed, governing_id)
-    against = list({found["evidence_id"]: found for found in against}.values())
+    candidates = asking.candidates(governed.decision)
+    named = [page for page in _named_pages(asking, choice, candidates) if page["evidence_id"] != governing_id]
+    against = list({found["evidence_id"]: found for found in _conflicting(row, candidates) + named}.values())
     against_ids = {found["evidence_id"] for found in against}
-    candidates = governed.decision.candidates
-    beside = [found for found in candidates if found["evidence_id"] not in against_ids | {governing_id} and _supports(kind, found)]
+    beside = [
+        found for found in candidates if found["evidence_id"] not in against_ids | {governing_id} and _supports(kind, found)
+    ]
     own = next((found for found in candidates if found["evidence_id"] == governing_id), None)
     evidence = [
         *([Evidence.from_row(row, "governing", *_more_limitations(kind, row, own, governed))] if governing_id else []),
@@ -153,35 +164,33 @@ def _finding(kind: str, asking: Asking, choice: Choice, governed: Governed) -> F
     )
 
 
-def _conflicting(decision: Decision) -> list[Row]:
+def _conflicting(row: Row, candidates: Sequence[Row]) -> list[Row]:
     """What says otherwise: drafts, superseded pages, another formula that holds as well; without a decision, all sides."""
-    formula_group = next((found["candidate_group"] for found in decision.candidates if found["evidence_id"] == decision.row["evidence_id"]), None)
+    group = next((found["candidate_group"] for found in candidates if found["evidence_id"] == row["evidence_id"]), None)
     return [
         found
-        for found in decision.candidates
+        for found in candidates
         if found["candidate_role"] == "conflicting"
         or (found["candidate_role"] == "non_governing" and found["status"] in ("draft", "superseded", "archived"))
         or (
             found["candidate_role"] == "candidate"
-            and found["holds_on_date"] is not False
-            and decision.row["formula"] is not None
+            and found["holds_on_date"]
+            and row["formula"] is not None
             and found["formula"] is not None
-            and found["candidate_group"] != formula_group
+            and found["candidate_group"] != group
         )
     ]
 
 
-def _named_pages(asking: Asking, choice: Choice, governed: Governed, governing_id: str | None) -> list[Row]:
+def _named_pages(asking: Asking, choice: Choice, candidates: Sequence[Row]) -> list[Row]:
     """The pages that the question names, whatever their dates."""
     pages = []
-    decisions = (governed.decision, *governed.supporting)
     for page_entity_id, page_evidence_id in choice.pages:
-        known: Iterable[Row] = (found for decision in decisions for found in decision.candidates)
-        page = next((found for found in known if found["evidence_id"] == page_evidence_id), None)
+        page = next((found for found in candidates if found["evidence_id"] == page_evidence_id), None)
         if page is None:
             weighed = asking.call("resolve_candidates", entity=page_entity_id)
             page = next((found for found in weighed if found["evidence_id"] == page_evidence_id), None)
-        if page is not None and page_evidence_id != governing_id:
+        if page is not None:
             pages.append(page)
     return pages
 
@@ -251,7 +260,9 @@ def _oldest(found: Collection[Row]) -> Observation | None:
     """The measurement of the data that is oldest; none when a source was never measured."""
     if any(one["snapshotted_at_utc"] is None for one in found):
         return None
-    oldest = min(found, key=lambda one: (one["max_loaded_at_utc"] is not None, one["max_loaded_at_utc"] or one["snapshotted_at_utc"]))
+    oldest = min(
+        found, key=lambda one: (one["max_loaded_at_utc"] is not None, one["max_loaded_at_utc"] or one["snapshotted_at_utc"])
+    )
     return Observation(
         source_id=oldest["entity_id"],
         state=oldest["freshness_state"],

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-__all__ = ["Mention", "Period", "mentions", "one_period", "period_of"]
+__all__ = ["MONTHS", "Mention", "Period", "mentions", "one_period", "period_of"]
 
 
 @dataclass(frozen=True, order=True)
@@ -42,7 +42,11 @@ def mentions(text: str) -> list[Mention]:
     """The dates and periods in a text, in order; of overlapping readings the first and longest."""
     text = text[:LONGEST_TEXT]
     found = sorted(
-        (Mention(match.start(), match.end(), _read(reader, match)) for form, reader in _forms_in(text) for match in form.finditer(text)),
+        (
+            Mention(match.start(), match.end(), _read(reader, match))
+            for form, reader in _forms_in(text)
+            for match in form.finditer(text)
+        ),
         key=lambda mention: (mention.start, -mention.end),
     )
     kept: list[Mention] = []
@@ -73,8 +77,11 @@ LONGEST_TEXT = 20_000
 
 _Reader = Callable[[re.Match[str]], "Period | None"]
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
-_MONTH = r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?)"
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_MONTH = rf"(?P<month>{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?)"
 _YEAR = r"(?P<year>[0-9]{4})"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4, "one": 1, "two": 2, "three": 3, "four": 4}
@@ -99,7 +106,7 @@ def _forms_in(text: str) -> Iterator[tuple[re.Pattern[str], _Reader]]:
     if not re.search("[0-9]", text):
         return
     lowered = text.lower()
-    if any(name[:3] in lowered for name in _MONTHS):
+    if any(name[:3] in lowered for name in MONTHS):
         yield from _compiled(_MONTH_FORMS)
     if re.search(r"q|h\s*[12]|half", lowered):
         yield from _compiled(_PART_FORMS)
@@ -130,7 +137,7 @@ def _month_number(match: re.Match[str]) -> int:
     name = match.groupdict().get("month")
     if name is None:
         return int(match["number"])
-    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
+    return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3].lower()))
 
 
 def _day(match: re.Match[str]) -> Period:
@@ -144,8 +151,8 @@ def _dotted(match: re.Match[str]) -> Period | None:
 
 def _either(match: re.Match[str]) -> Period | None:
     """03/04/2025 has two readings; 31/03/2025 and 03/31/2025 have one."""
-    readings = {_readable(match["year"], match["one"], match["two"]), _readable(match["year"], match["two"], match["one"])} - {None}
-    return readings.pop() if len(readings) == 1 else None
+    one, two = _readable(match["year"], match["one"], match["two"]), _readable(match["year"], match["two"], match["one"])
+    return one or two if one is None or two is None or one == two else None
 
 
 def _month(match: re.Match[str]) -> Period:

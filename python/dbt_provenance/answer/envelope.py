@@ -18,9 +18,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Conflict", "Envelope", "Evidence", "Finding", "Freshness", "Observation", "limitations_of", "schema", "validate"]
-
-OUTCOMES_WITH_EVIDENCE = ("resolved", "conflict")
+__all__ = [
+    "Conflict",
+    "Envelope",
+    "Evidence",
+    "Finding",
+    "Freshness",
+    "Observation",
+    "compiled_checks",
+    "limitations_of",
+    "schema",
+    "validate",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +140,10 @@ class Envelope:
         own = {name: value for name, value in vars(self).items() if name != "finding"}
         verified = self.finding is not None and self.finding.freshness.verified
         found = asdict(self.finding) if self.finding else {}
-        return _as_json({**own, "calculation_executed": False, "current_data_freshness_verified": verified, **found})
+        document: dict[str, Any] = _as_json(
+            {**own, "calculation_executed": False, "current_data_freshness_verified": verified, **found}
+        )
+        return document
 
 
 def limitations_of(row: Mapping[str, Any]) -> list[str]:
@@ -157,16 +169,18 @@ def limitations_of(row: Mapping[str, Any]) -> list[str]:
 @cache
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft-07) of an envelope."""
-    return json.loads(Path(__file__).with_name("envelope.schema.json").read_text(encoding="utf-8"))
+    read: dict[str, Any] = json.loads(Path(__file__).with_name("envelope.schema.json").read_text(encoding="utf-8"))
+    return read
 
 
 def validate(envelope: Mapping[str, Any]) -> None:
     """Raises fastjsonschema.JsonSchemaException when the envelope is not of the schema's shape."""
-    _validator()(envelope)
+    compiled_checks()(envelope)
 
 
 @cache
-def _validator() -> Callable[[Mapping[str, Any]], Any]:
+def compiled_checks() -> Callable[[Mapping[str, Any]], Any]:
+    """The schema as a function that raises; compiled once, which takes longer than all checks of a process."""
     import fastjsonschema
 
     # with detailed exceptions, compiling takes three times as long

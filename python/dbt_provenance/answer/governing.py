@@ -53,10 +53,10 @@ class Warehouse(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What resolve says of an entity (one row) and what it weighed."""
+    """What resolve says of an entity (one row), and the arguments with which it was asked."""
 
     row: Row
-    candidates: Sequence[Row] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_resolved(self) -> bool:
@@ -87,13 +87,12 @@ class Asking:
     tenant: str | None
     known_at: datetime | str | None
     period: Period | None = None
-    _remembered: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def call(self, function: str, **arguments: Any) -> list[dict[str, Any]]:
         return self.warehouse.call(function, principal=self.principal, tenant=self.tenant, known_at=self.known_at, **arguments)
 
     def decide(self, entity_id: str, version: str | None = None, *, dated: bool = True) -> Decision:
-        """resolve and resolve_candidates of an entity, on the period asked for."""
+        """What resolve says of an entity on the period asked for."""
         period = self.period if dated else None
         arguments = {
             "entity": entity_id,
@@ -101,15 +100,16 @@ class Asking:
             "as_of": period and period.first,
             "as_of_end": period.last if period and period.last != period.first else None,
         }
-        key = tuple(arguments.items())
-        if key not in self._remembered:
-            row = self.call("resolve", **arguments)[0]
-            is_shown = row["outcome"] in ("resolved", "conflict")
-            self._remembered[key] = Decision(row=row, candidates=self.call("resolve_candidates", **arguments) if is_shown else ())
-        return self._remembered[key]
+        return Decision(row=self.call("resolve", **arguments)[0], arguments=arguments)
+
+    def candidates(self, decision: Decision) -> Sequence[Row]:
+        """What was weighed for a decision, and the pages about the entity; nothing speaks against lineage or an expectation."""
+        if decision.row["entity_type"] in ("lineage", "freshness"):
+            return ()
+        return self.call("resolve_candidates", **decision.arguments)
 
     def edges(self, subject: Subject, governing: Row, direction: str = "upstream") -> Sequence[Row]:
-        """The lineage of the subject as it was on the date, or at the version that governs."""
+        """The lineage of the subject as it was on the date, or at the version that governs. Pages are no part of it."""
         day = self.period.first if self.period else _day_of(governing)
         if len(subject.versions) == 1 and subject.entity_type in _BUILT_TYPES:
             pinned = self._edges(f"{subject.entity_id}.v{subject.versions[0].removeprefix('v')}", None, direction)
@@ -118,17 +118,17 @@ class Asking:
         return self._edges(subject.entity_id, day, direction)
 
     def _edges(self, entity: str, day: date | None, direction: str) -> Sequence[Row]:
-        if direction == "downstream":
-            return self.call("impact", entity=entity, as_of=day)
-        return self.call("trace_lineage", entity=entity, as_of=day, direction=direction)
+        kinds = None if _type_of(entity) == "exposure" else "physical, semantic"
+        above = self.call("trace_lineage", entity=entity, as_of=day, kinds=kinds) if direction != "downstream" else []
+        return above + (self.call("impact", entity=entity, as_of=day) if direction != "upstream" else [])
 
     def freshness_of(self, source_ids: Sequence[str]) -> list[Row]:
         """What is expected of and was measured on each source that the asker may see."""
         if not source_ids:
             return []
         self.warehouse.act_as(self.principal, self.tenant)
-        listed = ", ".join("?" for _ in source_ids)
-        return list(self.warehouse.rows(f"select * from {self.warehouse.surface.name_of('freshness')} where entity_id in ({listed})", source_ids))
+        relation, listed = self.warehouse.surface.name_of("freshness"), ", ".join("?" for _ in source_ids)
+        return list(self.warehouse.rows(f"select * from {relation} where entity_id in ({listed})", source_ids))
 
 
 def govern(asking: Asking, choice: Choice, kind: Kind) -> Governed:
@@ -276,7 +276,7 @@ def _type_of(entity_id: str) -> str:
 
 
 def _day_of(row: Row) -> date | None:
-    """A day on which a row holds."""
-    if row.get("valid_from"):
-        return row["valid_from"]
-    return row["valid_to"] - timedelta(days=1) if row.get("valid_to") else None
+    """A day on which a row holds; None when any is."""
+    first, end = row.get("valid_from"), row.get("valid_to")
+    day: date | None = first or (end - timedelta(days=1) if end else None)
+    return day

@@ -23,6 +23,8 @@ __all__ = ["Kind", "Question", "Span", "VersionMention", "kind_of", "loaded_cues
 
 ENTITY = "@"
 _WIDEST_GAP = 5
+MOST_WORDS = 200
+"""As many words of a question as find_entities reads."""
 
 
 @dataclass(frozen=True, order=True)
@@ -84,13 +86,14 @@ class Kind:
 @cache
 def loaded_cues() -> dict[str, Any]:
     """The table of cues with the word lists as sets; each cue as a list of sets of words."""
-    table = json.loads(Path(__file__).with_name("cues.json").read_text(encoding="utf-8"))
+    table: dict[str, Any] = json.loads(Path(__file__).with_name("cues.json").read_text(encoding="utf-8"))
     for group in table["groups"]:
         group["cues"] = [tuple(_alternatives(token) for token in cue.split()) for cue in group["cues"]]
         group["when"] = frozenset(group.get("when", ()))
     for name in ("stop_words", "page_words", "modifier_openers"):
         table[name] = frozenset(table[name])
     table["generic_words"] = table["stop_words"].union(*table["type_words"].values())
+    table["filler_words"] = table["generic_words"] - table["page_words"]
     return table
 
 
@@ -138,7 +141,7 @@ def _chunks(text: str) -> Iterator[tuple[int, int, list[str]]]:
     """Unbroken runs of letters, digits, marks, _ and . with their words."""
     start = None
     for offset, char in enumerate(text + " "):
-        inside = (char.isalnum() or char in "_.") if char.isascii() else unicodedata.category(char)[0] in "LMN" or unicodedata.category(char) == "Cf"
+        inside = char.isalnum() or char in "_." if char.isascii() else unicodedata.category(char) in _LETTERS
         if inside and start is None:
             start = offset
         elif not inside and start is not None:
@@ -147,15 +150,20 @@ def _chunks(text: str) -> Iterator[tuple[int, int, list[str]]]:
             start = None
 
 
-_VERSION_LABEL = r"[0-9][A-Za-z0-9]*(?:[.\-][0-9]+)*"
-_VERSION_FORMS = (
-    re.compile(rf"(?<![A-Za-z0-9_.])(?<!dbt )(?:version|ver\.?|v\.?)(?:\s*(?:no\.?|number|[#:=\-])\s*|\s*)({_VERSION_LABEL})(?![A-Za-z0-9_])", re.IGNORECASE),
-    re.compile(rf"(?<![A-Za-z0-9_.])versions\s+({_VERSION_LABEL})(?:\s*(?:and|or|to|vs\.?|versus|,|&|/)\s*v?({_VERSION_LABEL}))?(?![A-Za-z0-9_])", re.IGNORECASE),
-    re.compile(r"(?<![A-Za-z0-9_.])([0-9]{1,3})(?:st|nd|rd|th)\s+version(?![A-Za-z0-9_])", re.IGNORECASE),
-    re.compile(r"(?<![A-Za-z0-9_.])(?:(first|second|third|fourth|fifth)\s+version|version\s+(one|two|three|four|five))(?![A-Za-z0-9_])", re.IGNORECASE),
+_LETTERS = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Cf")
+_LABEL = r"[0-9][A-Za-z0-9]*(?:[.\-][0-9]+)*"
+_VERSION_FORMS = tuple(
+    re.compile(rf"(?<![A-Za-z0-9_.]){form}(?![A-Za-z0-9_])", re.IGNORECASE)
+    for form in (
+        rf"(?<!dbt )(?:version|ver\.?|v\.?)(?:\s*(?:no\.?|number|[#:=\-])\s*|\s*)({_LABEL})",
+        rf"versions\s+({_LABEL})(?:\s*(?:and|or|to|vs\.?|versus|,|&|/)\s*v?({_LABEL}))?",
+        r"([0-9]{1,3})(?:st|nd|rd|th)\s+version",
+        r"(first|second|third|fourth|fifth)\s+version",
+        r"version\s+(one|two|three|four|five)",
+    )
 )
-_NUMBER_WORDS = {word: str(number) for pair in (("first", "one"), ("second", "two"), ("third", "three"), ("fourth", "four"), ("fifth", "five"))
-                 for word in pair for number in [("first", "second", "third", "fourth", "fifth").index(pair[0]) + 1]}
+_NUMBER_WORDS = {"first": "1", "one": "1", "second": "2", "two": "2", "third": "3", "three": "3"}
+_NUMBER_WORDS |= {"fourth": "4", "four": "4", "fifth": "5", "five": "5"}
 
 
 def _versions(text: str) -> Iterator[tuple[str, int, int]]:
@@ -186,7 +194,7 @@ def kind_of(question: Question, named: Collection[Span], types: Collection[str] 
 def _masked(question: Question, named: Iterable[Span]) -> tuple[list[str], list[int]]:
     """The words with one @ for each span, and the number of the word that each stands for."""
     inside = {word: span for span in named for word in span.words}
-    numbers = [word for word in range(len(question.words)) if word not in inside or inside[word].first == word]
+    numbers = [word for word in range(min(len(question.words), MOST_WORDS)) if word not in inside or inside[word].first == word]
     return [ENTITY if word in inside else question.words[word] for word in numbers], numbers
 
 

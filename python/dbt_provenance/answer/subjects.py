@@ -26,6 +26,7 @@ _BUILT_FIRST = {
 _SYNONYM_TIER = 3
 _WIDEST_VERSION_GAP = 6
 _RANK_OF_A_PAGES_ENTITY = 3
+_ARTICLES = ("a", "an", "the", "our", "their", "this", "that")
 
 
 @dataclass(frozen=True)
@@ -86,27 +87,32 @@ class Choice:
 
 def accepted_hits(question: Question, hits: Iterable[Hit]) -> list[Hit]:
     """The hits that name something, the longest at each place, of equal ones the entity's own name before another's synonym or title."""
+    generic, cues = _generic_words(question), kind_of(question, (), None).cue_words
     whole = [hit for hit in hits if not _is_cut_out(question, hit.span)]
-    plain = _plain_words(question)
-    in_names = {word for hit in whole for word in hit.span.words}
-    named = [hit for hit in whole if not _is_part_of_a_phrase(question, hit.span, plain | in_names)]
-    telling = set(range(len(question.words))) - plain
-    # `model` in a question about something else names no entity called model
-    named = [hit for hit in named if not (inside := set(hit.span.words)) <= plain or telling <= inside]
-    named = [hit for hit in named if not any(_adds_nothing(hit, own, plain) for own in named)]
-    longest = [hit for hit in named if not any(len(other.span) > len(hit.span) and other.span.overlaps(hit.span) for other in named)]
+    known = generic | cues | {word for hit in whole for word in hit.span.words}
+    named = [hit for hit in whole if not _is_part_of_a_phrase(question, hit.span, known)]
+    # `model` in a question about something else names no entity called model, nor `contact` in `the contact for orders`
+    telling = set(range(len(question.words))) - generic - cues
+    named = [hit for hit in named if not generic.issuperset(hit.span.words) or telling.issubset(hit.span.words)]
+    named = _kept(named, lambda hit: not cues.issuperset(hit.span.words))
+    named = [hit for hit in named if not any(_adds_nothing(hit, own, generic | cues) for own in named)]
+    longest = [
+        hit for hit in named if not any(len(other.span) > len(hit.span) and other.span.overlaps(hit.span) for other in named)
+    ]
     return [hit for hit in longest if hit.tier == min(other.tier for other in longest if other.span == hit.span)]
 
 
 def telling_words(question: Question) -> list[str]:
     """The words that tell what is asked about, each once, in order: without stop words, words for types, cues, numbers, dates and versions."""
-    plain = _plain_words(question)
+    plain = _generic_words(question) | kind_of(question, (), None).cue_words
     return list(dict.fromkeys(word for number, word in enumerate(question.words) if number not in plain))
 
 
 def choose(question: Question, hits: Sequence[Hit], kind: Kind) -> Choice:
     """The subject of a question that names these entities (accepted hits)."""
-    pages = tuple(dict.fromkeys((hit.page_entity_id, hit.page_evidence_id) for hit in hits if hit.page_entity_id and hit.page_evidence_id))
+    pages = tuple(
+        dict.fromkeys((hit.page_entity_id, hit.page_evidence_id) for hit in hits if hit.page_entity_id and hit.page_evidence_id)
+    )
     versions = _versions(question, hits)
     subjects = {hit.entity_id: Subject(hit.entity_id, tuple(versions.get(hit.entity_id, ()))) for hit in hits}
     chosen = _chosen(question, hits, kind, subjects)
@@ -122,7 +128,11 @@ def _chosen(question: Question, hits: Sequence[Hit], kind: Kind, subjects: Mappi
     left = list(hits) if coherent else _longest(question, hits)
     if not coherent and not _under_one_top(left):
         left = _kept(left, lambda hit: hit.page_evidence_id is None)
-    left = [hit for span in {hit.span: None for hit in left} for hit in _kept([one for one in left if one.span == span], partial(_has_its_type_beside, question))]
+    left = [
+        hit
+        for span in {hit.span: None for hit in left}
+        for hit in _kept([one for one in left if one.span == span], partial(_has_its_type_beside, question))
+    ]
     if not _under_one_top(left):
         return left
     if kind.name in _BUILT_FIRST:
@@ -140,7 +150,7 @@ def _chosen(question: Question, hits: Sequence[Hit], kind: Kind, subjects: Mappi
 
 def _longest(question: Question, hits: Sequence[Hit]) -> list[Hit]:
     """The hits of the most words. Of a title, which is prose, only those count that tell something."""
-    plain = _plain_words(question)
+    plain = _generic_words(question) | kind_of(question, (), None).cue_words
     lengths = [len(set(hit.span.words) - plain) if hit.tier > _SYNONYM_TIER else len(hit.span) for hit in hits]
     return [hit for hit, length in zip(hits, lengths, strict=True) if length == max(lengths)]
 
@@ -164,37 +174,45 @@ def _kept(hits: list[Hit], wanted: Callable[[Hit], bool]) -> list[Hit]:
 
 def _is_cut_out(question: Question, span: Span) -> bool:
     """`fct_orders` in fct_orders_daily, `orders` in raw_app.orders: a part of an identifier is not its name. A version behind it is none of its parts."""
-    for end, run in ((span.first, question.runs[span.first]), (span.end, question.runs[span.end - 1])):
-        outside = [word for word in range(run.first, run.end) if not span.first <= word < span.end]
-        if outside and not _is_unspaced_script(question, run) and not (end == span.end and all(_is_version(question.words[word]) for word in outside)):
-            return True
-    return False
+    before, behind = question.runs[span.first], question.runs[span.end - 1]
+    if before.first < span.first and not _is_unspaced_script(question, before):
+        return True
+    tail = question.words[span.end : behind.end]
+    return bool(tail) and not all(_is_version(word) for word in tail) and not _is_unspaced_script(question, behind)
 
 
 def _is_unspaced_script(question: Question, run: Span) -> bool:
     """Whether Chinese, Japanese or Korean stands in a run, where no blank parts a name from what follows."""
-    return any(char >= "\u2e80" for word in range(run.first, run.end) for char in question.words[word])
+    return any(char >= "\u2e80" for word in run.words for char in question.words[word])
 
 
 def _is_version(word: str) -> bool:
     return word[:1] == "v" and word[1:].isdigit()
 
 
-def _plain_words(question: Question) -> set[int]:
-    """The words that tell nothing of what is asked about: stop words, words for types, numbers, dates, versions, and what says the kind of question."""
-    generic = {number for number, word in enumerate(question.words) if word in loaded_cues()["generic_words"] or word.isdigit()}
-    return generic | question.taken | kind_of(question, (), None).cue_words
+def _generic_words(question: Question) -> set[int]:
+    """Stop words, words for types, numbers, and what says a date or a version."""
+    generic = loaded_cues()["generic_words"]
+    return {number for number, word in enumerate(question.words) if word in generic or word.isdigit()} | question.taken
 
 
 def _is_part_of_a_phrase(question: Question, span: Span, known: Collection[int]) -> bool:
-    """`orders` in `the unpaid orders`: an unknown word before a name of one word makes another thing of it, unless a word for its type is beside."""
+    """`orders` in `the unpaid orders`, `amount` in `the amount of tax`: beside a name of one word, an unknown word makes another thing of it.
+
+    Unless a word for its type is beside it, too: `the orders model`.
+    """
     if len(span) > 1 or _types_beside(question, span):
         return False
     opener = span.first - 1
     while opener >= 0 and opener not in known and opener + 1 not in question.sentence_ends and span.first - opener < 4:
         opener -= 1
     is_modified = opener < span.first - 1 and opener + 1 not in question.sentence_ends
-    return is_modified and opener >= 0 and question.words[opener] in loaded_cues()["modifier_openers"]
+    if is_modified and opener >= 0 and question.words[opener] in loaded_cues()["modifier_openers"]:
+        return True
+    after = span.end + 1
+    while after < len(question.words) and question.words[after] in _ARTICLES:
+        after += 1
+    return question.words[span.end : span.end + 1] == ("of",) and after < len(question.words) and after not in known
 
 
 def _adds_nothing(hit: Hit, own: Hit, plain: Collection[int]) -> bool:
@@ -230,7 +248,11 @@ def _versions(question: Question, hits: Sequence[Hit]) -> dict[str, list[str]]:
     for mention in question.versions:
         if any(hit.span.overlaps(mention.span) for hit in hits):
             continue
-        near = [(gap, hit.span.first > mention.span.first, hit) for hit in hits if (gap := _gap(question, hit.span, mention.span)) is not None]
+        near = [
+            (gap, hit.span.first > mention.span.first, hit)
+            for hit in hits
+            if (gap := _gap(question, hit.span, mention.span)) is not None
+        ]
         nearest = [hit for gap, is_behind, hit in near if (gap, is_behind) == min(entry[:2] for entry in near)]
         for hit in nearest:
             versions.setdefault(hit.entity_id, []).append(mention.version)
@@ -240,5 +262,5 @@ def _versions(question: Question, hits: Sequence[Hit]) -> dict[str, list[str]]:
 def _gap(question: Question, span: Span, version: Span) -> int | None:
     """How many words part a version from a span; None when they are too many, or any of them speaks of something else."""
     between = range(span.end, version.first) if span.end <= version.first else range(version.end, span.first)
-    is_filler = all(question.words[word] in loaded_cues()["generic_words"] - loaded_cues()["page_words"] or word in question.taken for word in between)
+    is_filler = all(question.words[word] in loaded_cues()["filler_words"] or word in question.taken for word in between)
     return len(between) if len(between) <= _WIDEST_VERSION_GAP and is_filler else None

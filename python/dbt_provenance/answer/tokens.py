@@ -1,7 +1,7 @@
 """The tokeniser in Python: the twin of macros/search/tokens.sql, step by step, so that both give the same tokens.
 
-Words first, then camelCase, then lower case. Accents are folded on Latin, Greek and Cyrillic, marks of every other script
-stay with their word, runs of Chinese, Japanese and Korean become overlapping pairs, emoji and punctuation separate.
+Words first, then camelCase, then lower case. Latin, Greek and Cyrillic lose their accents, marks of every other script stay with
+their word, a run of Chinese, Japanese or Korean becomes overlapping pairs, emoji and punctuation separate.
 """
 
 import re
@@ -9,6 +9,17 @@ import re
 from .token_characters import CHARACTERS
 
 __all__ = ["tokens", "words"]
+
+
+def tokens(text: str) -> list[str]:
+    """The words, then the whole identifiers: `metric.net_revenue` gives metric, net, revenue, metric.net_revenue, net_revenue."""
+    folded = _folded(text)
+    return _words_of(folded) + _identifiers_of(folded)
+
+
+def words(text: str) -> list[str]:
+    """The parts alone, in order and with repeats: to find a name in one contiguous span."""
+    return _words_of(_folded(text))
 
 
 def _class(ranges: list[str]) -> str:
@@ -19,36 +30,40 @@ def _class(ranges: list[str]) -> str:
 _CJK = f"[{_class(CHARACTERS['cjk'])}]"
 _DROPPED = re.compile(f"[{_class(CHARACTERS['dropped'])}]+")
 _SEPARATORS = re.compile(rf"[^\x00-\x7F{_class(CHARACTERS['letters'])}]+")
-_CAMEL = re.compile(r"([a-z][0-9]*)([A-Z])")
-_ACRONYM = re.compile(r"([A-Z][0-9]*)([A-Z](?:[a-rt-z]|s[a-z]))")  # KPIs and IDs stay whole
+_CJK_THEN_LATIN = re.compile(f"({_CJK})([A-Za-z0-9])")
+_LATIN_THEN_CJK = re.compile(f"([A-Za-z0-9])({_CJK})")
+_CAMEL_CASE = re.compile(r"([a-z][0-9]*)([A-Z])")
+_ACRONYM = re.compile(r"([A-Z][0-9]*)([A-Z](?:[a-rt-z]|s[a-z]))")
 _CJK_LETTER = re.compile(f"({_CJK})")
 _CJK_RUN = re.compile(f"{_CJK} ((?:{_CJK}{{2}} )+){_CJK}|({_CJK}) {_CJK}")
 _WORD = re.compile(r"[a-z0-9\x80-\U0010FFFF]+")
-_JOINED = re.compile(r"[a-z0-9_.\x80-\U0010FFFF]+")
+_JOINED = re.compile(r"[_.a-z0-9\x80-\U0010FFFF]+")
 
 _FOLD = str.maketrans({char: to for group in CHARACTERS["folds"] for row in group["rows"] for char, to in zip(*row)})
 _LOWER = str.maketrans({chr(upper): chr(upper + 32) for upper in range(65, 91)} | dict(CHARACTERS["expansions"]))
 
 
-def tokens(text: str) -> list[str]:
-    """The words, then each whole identifier: `metric.net_revenue` gives metric, net, revenue, metric.net_revenue, net_revenue."""
-    identifiers = [run.strip("._") for run in _JOINED.findall(_folded(text).translate(_LOWER))]
-    dotted = [identifier for identifier in identifiers if "." in identifier]
-    segments = [segment.strip("_") for identifier in identifiers for segment in identifier.split(".")]
-    return words(text) + dotted + [segment for segment in segments if "_" in segment]
-
-
-def words(text: str) -> list[str]:
-    """The parts alone, in order and with repeats: what must stand contiguous in a question."""
-    split = _ACRONYM.sub(r"\1 \2", _CAMEL.sub(r"\1 \2", _folded(text)))
-    return _WORD.findall(_cjk_pairs(split.translate(_LOWER)))
-
-
 def _folded(text: str) -> str:
-    """Accents off, and a blank for whatever beyond ASCII separates words."""
-    return _SEPARATORS.sub(" ", _DROPPED.sub("", text).translate(_FOLD))
+    """Accents off, a blank for whatever beyond ASCII separates words, CJK cut off from Latin; of upper case only A-Z is left."""
+    if text.isascii():
+        return text
+    folded = _SEPARATORS.sub(" ", _DROPPED.sub("", text).translate(_FOLD))
+    return _LATIN_THEN_CJK.sub(r"\1 \2", _CJK_THEN_LATIN.sub(r"\1 \2", folded))
 
 
-def _cjk_pairs(text: str) -> str:
-    """净收入 to 净 净收 收入 入, then without the ends of the run; a single one, 净 净, to one 净."""
-    return _CJK_RUN.sub(r" \1\2 ", _CJK_LETTER.sub(r"\1 \1", text))
+def _words_of(folded: str) -> list[str]:
+    """fctOrders is fct, orders and HTTPServer is http, server; KPIs, A1B2 and v2 stay whole."""
+    parts = _ACRONYM.sub(r"\1 \2", _CAMEL_CASE.sub(r"\1 \2", folded)).translate(_LOWER)
+    return _WORD.findall(_pairs(parts))
+
+
+def _pairs(parts: str) -> str:
+    """净收入 to 净 净收 收入 入, then without the ends of the run; a single one, 净 净, to 净."""
+    return _CJK_RUN.sub(r" \1\2 ", _CJK_LETTER.sub(r"\1 \1", parts))
+
+
+def _identifiers_of(folded: str) -> list[str]:
+    """What holds a dot, then each run between dots that holds an underscore."""
+    joined = [run.strip("._") for run in _JOINED.findall(folded.translate(_LOWER))]
+    between_dots = [part.strip("_") for run in joined for part in run.split(".")]
+    return [run for run in joined if "." in run] + [part for part in between_dots if "_" in part]

@@ -94,7 +94,10 @@ def _texts(document: str) -> str:
 
 
 _APPEND = """
-    insert into {raw}
+    insert into {raw} (
+        raw_id, project_name, target_name, target_schema, canonical_version, capture_source, unique_id, resource_type, change_kind,
+        document, document_hash, location, recorded_at_utc, invocation_id, dbt_version
+    )
     with open_rows as (
         select landed.*
         from {raw} as landed
@@ -122,9 +125,8 @@ _APPEND = """
     )
     select
         (select coalesce(max(raw_id), 0) from {raw}) + row_number() over (order by unique_id),
-        ?, ?, ?, ?,
-        capture_source, unique_id, resource_type, change_kind, document, document_hash, location,
-        ?, invocation_id, dbt_version
+        ?, ?, ?, ?, capture_source, unique_id, resource_type, change_kind,
+        document, document_hash, location, ?, invocation_id, dbt_version
     from changes
     returning resource_type, change_kind
 """

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,8 @@ def canonical_document(resource: Mapping[str, Any]) -> dict[str, Any]:
     }
     for key in keys["dropped"].get(resource_type, ()):
         kept.pop(key, None)
+    if "meta" not in kept:
+        kept.pop("meta_top")
     for key in ("entities", "dimensions", "measures"):
         if isinstance(kept.get(key), list):
             kept[key] = [_part(as_mapping(element), keys["inside"][key], meta, tags) for element in kept[key]]
@@ -84,7 +86,8 @@ def canonical_document(resource: Mapping[str, Any]) -> dict[str, Any]:
     if "columns" in wanted and resource.get("columns"):
         columns = as_mapping(resource["columns"])
         document["columns"] = {
-            name: _part(as_mapping(column), keys["column"], meta, tags) for name, column in columns.items()
+            name: _pruned_mapping(_part(as_mapping(column), keys["column"], meta, tags))
+            for name, column in columns.items()
         }
     return document
 
@@ -143,12 +146,13 @@ def _meta(resource: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, 
     return in_config, _differing(at_top, in_config)
 
 
-def _part(part: Mapping[str, Any], keys: Iterable[str], meta: Mapping[str, Any], tags: list[str]) -> dict[str, Any]:
-    """A column, entity, dimension or measure with what is its own (rule 6)."""
+def _part(part: Mapping[str, Any], keys: Collection[str], meta: Mapping[str, Any], tags: list[str]) -> dict[str, Any]:
+    """A column, entity, dimension or measure with what is its own (rule 6), before pruning."""
     kept = _only(part, keys)
     kept["meta"] = _differing(_meta(part)[0], meta)
-    kept["tags"] = [tag for tag in _set(_either("tags", as_mapping(part.get("config")), part)) if tag not in tags]
-    return _pruned_mapping(kept)
+    if "tags" in keys:
+        kept["tags"] = [tag for tag in _set(_either("tags", as_mapping(part.get("config")), part)) if tag not in tags]
+    return kept
 
 
 def _pruned_mapping(mapping: Mapping[str, Any], *, in_meta: bool = False) -> dict[str, Any]:

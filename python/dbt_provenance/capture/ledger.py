@@ -52,7 +52,7 @@ def restore(warehouse: DuckDBWarehouse, dumped: str) -> int:
     types = {row["column_name"]: row["column_type"] for row in warehouse.rows(f"describe {ledger}")}
     strange = sorted({key for entry in entries for key in entry} - types.keys())
     if strange:
-        raise UsageError(f"The dump has {', '.join(strange)}, which the ledger does not. Name a file that --dump wrote.")
+        raise UsageError(f"The dump has {', '.join(strange)}, which the ledger does not. Name a file that `ledger --dump` wrote.")
     added = warehouse.rows(
         f"""
         insert into {ledger}
@@ -100,6 +100,8 @@ def _entries(dumped: str) -> Sequence[dict[str, Any]]:
         raise UsageError(f"This is no dump of a ledger ({error}). Name a file that `ledger --dump` wrote.") from None
     if not all(isinstance(entry, dict) and entry.get("ledger_action") for entry in entries):
         raise UsageError("This is no dump of a ledger: a line has no ledger_action. Name a file that `ledger --dump` wrote.")
+    if not entries:
+        raise UsageError("The dump holds no entry. If nothing was ever erased or revoked, use `ledger --start-empty`.")
     return entries
 
 

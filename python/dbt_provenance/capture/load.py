@@ -22,7 +22,7 @@ from .artifact_files import as_text, metadata_of
 from .artifacts import Artifacts, RunRow, read_artifacts
 from .carrier import INTERNAL_SCHEMA, POLICY_TABLE, SCHEMA, TARGET, carrier_project, raw_relations
 from .load_policy import Policy, policy_variables
-from .whole_types import whole_types
+from .whole_types import catalog_ids, whole_types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class LoadedProject:
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """What a load did. `is_closed`: nobody was let in, now or before."""
+    """What a load did. `is_closed`: the file knows no principal, so nobody sees anything of it."""
 
     projects: tuple[LoadedProject, ...]
     is_closed: bool
@@ -67,7 +67,7 @@ def load(
         connection.execute("commit")
     with carrier_project(file, policy_variables(kept_policy), program=program) as dbt:
         dbt.run("build", on_step=on_step).require("; what was loaded is kept")
-    return Loaded(projects=projects, is_closed=not kept_policy.get("policies"))
+    return Loaded(projects=projects, is_closed=not kept_policy.get("principals"))
 
 
 def artifact_sets(paths: Sequence[Path]) -> list[Artifacts]:
@@ -75,21 +75,23 @@ def artifact_sets(paths: Sequence[Path]) -> list[Artifacts]:
 
     Raises ArtifactError for a set without a manifest, which alone says of which project it is.
     """
-    sets = [read_artifacts(path) for path in paths if not path.is_file()]
-    together: dict[Path, list[Artifacts]] = {}
-    for path in (path for path in paths if path.is_file()):
-        together.setdefault(path.resolve().parent, []).append(read_artifacts(path))
-    for folder, files in together.items():
-        manifests = [found for found in files if found.manifest]
-        if not manifests:
-            raise ArtifactError(f"No manifest.json of {folder} was named: it alone says which project it is. Name it too.")
-        if len(manifests) > 1 and len(files) > len(manifests):
-            raise ArtifactError(f"Several manifests of {folder} were named, with other files. Name them one after the other.")
-        sets += manifests if len(manifests) > 1 else [_joined(files)]
-    for artifacts in sets:
-        if artifacts.project_name is None:
-            raise ArtifactError("A manifest without any resource names no project. Let dbt write it again: `dbt parse`.")
-    return sorted(sets, key=lambda found: found.generated_at_utc or datetime.min)
+    found: dict[Path, list[Artifacts]] = {}
+    for path in paths:
+        folder = path.resolve().parent if path.is_file() else path
+        found.setdefault(folder, []).append(read_artifacts(path))
+    sets = [artifacts for folder, files in found.items() for artifacts in _sets(folder, files)]
+    return sorted(sets, key=lambda artifacts: artifacts.generated_at_utc or datetime.min)
+
+
+def _sets(folder: Path, files: Sequence[Artifacts]) -> Sequence[Artifacts]:
+    manifests = [artifacts for artifacts in files if artifacts.manifest]
+    if not any(artifacts.project_name for artifacts in manifests):
+        raise ArtifactError(
+            f"No manifest.json of a project was named at {folder}: it alone says which project it is. Name it too."
+        )
+    if len(manifests) > 1 and len(files) > len(manifests):
+        raise ArtifactError(f"Several manifests of {folder} were named, with other files. Load them one after the other.")
+    return manifests if len(manifests) > 1 else [_joined(files)]
 
 
 def keep_policy(warehouse: DuckDBWarehouse, policy: Policy | None) -> Policy:
@@ -167,7 +169,8 @@ def _append(warehouse: DuckDBWarehouse, artifacts: Artifacts, *, history: bool, 
     changes = Changes(opened={}, closed={})
     if not is_older:
         whole = whole_types(warehouse, artifacts, scope)
-        changes = append_resources(warehouse, artifacts.resource_rows(), scope, whole_types=whole)
+        there = catalog_ids(artifacts.manifest)
+        changes = append_resources(warehouse, artifacts.resource_rows(), scope, whole_types=whole, still_there=there)
         append_runs(warehouse, [_load_as_run(artifacts, now)], scope)
     append_runs(warehouse, artifacts.run_rows(), scope)
     return LoadedProject(

@@ -16,10 +16,9 @@ from ..warehouse.duckdb_connection import DuckDBWarehouse, open_warehouse
 from ..warehouse.profiles import Target
 from .append import Changes, Scope, append_freshness, append_resources, append_runs
 from .artifacts import Artifacts, ResourceRow, read_artifacts
-from .canonical import as_mapping
 from .dbt_command import DbtProject
 from .documents import read_pages
-from .whole_types import minor_version, open_rows, types_of_sections, whole_types
+from .whole_types import catalog_ids, minor_version, open_rows, types_of_sections, whole_types
 
 BUILD = ("build", "--select", "package:dbt_provenance")
 KEPT = "; what was captured is kept"
@@ -83,14 +82,12 @@ def refresh(
 def _append(warehouse: DuckDBWarehouse, artifacts: Artifacts, pages: tuple[ResourceRow, ...], scope: Scope) -> Changes:
     taken = {"doc", "catalog"} | _types_beside_graph(warehouse, artifacts, scope)
     rows = [*(row for row in artifacts.resource_rows() if row.resource_type in taken), *pages]
-    nodes = (*as_mapping(artifacts.manifest.get("nodes")), *as_mapping(artifacts.manifest.get("sources")))
     return append_resources(
         warehouse,
         rows,
         scope,
         whole_types={"page", "page_piece"} | (taken & whole_types(warehouse, artifacts, scope)),
-        # A catalog may have been written for a selection: only the types of what is gone from the project are gone.
-        still_there=[f"catalog.{node}" for node in nodes],
+        still_there=catalog_ids(artifacts.manifest),
     )
 
 

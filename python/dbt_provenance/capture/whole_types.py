@@ -1,7 +1,8 @@
 """Of which types of resource a manifest says all there is, so that what is not in it is gone.
 
-A section that the manifest does not have says nothing. One that is empty says that nothing is there, unless what is open was
-written by another engine or minor version: there it may be missing, not empty (legacy semantic YAML gives no metrics on dbt 2).
+A section that the manifest does not have says nothing. One that is empty says that nothing is there, unless all that was ever
+written of it came from another engine or minor version: there it may be missing, not empty (legacy semantic YAML gives no
+metrics on dbt 2).
 """
 
 from __future__ import annotations
@@ -13,18 +14,29 @@ from ..warehouse.duckdb_connection import DuckDBWarehouse
 from .append import Scope
 from .artifact_files import SECTIONS, metadata_of
 from .artifacts import Artifacts
+from .canonical import as_mapping
 
-NODE_TYPES = ("model", "seed", "snapshot", "analysis", "test", "operation", "sql operation", "rpc")
+NODE_TYPES = ("model", "seed", "snapshot", "analysis", "test", "operation", "sql operation", "sql_operation", "rpc")
 
 
 def whole_types(warehouse: DuckDBWarehouse, artifacts: Artifacts, scope: Scope) -> set[str]:
-    """The types of which all open rows are to be compared with the manifest; catalog only when there is one."""
+    """The types of which all open rows are to be compared with the manifest; those of the catalog with `catalog_ids` beside."""
     filled, empty = types_of_sections(artifacts.manifest)
-    release = minor_version(artifacts.manifest)
-    elsewhere = {
-        row["resource_type"] for row in open_rows(warehouse, scope) if not str(row["dbt_version"]).startswith(f"{release}.")
-    }
-    return filled | (empty - elsewhere) | ({"catalog"} if artifacts.catalog else set())
+    known = warehouse.rows(
+        f"""
+        select distinct resource_type
+        from {warehouse.surface.name_of("prov_raw_resources")}
+        where project_name = ? and target_name = ? and dbt_version like ?
+        """,
+        [scope.project_name, scope.target_name, f"{minor_version(artifacts.manifest)}.%"],
+    )
+    return filled | (empty & {row["resource_type"] for row in known}) | {"catalog"}
+
+
+def catalog_ids(manifest: Mapping[str, Any]) -> list[str]:
+    """The ids of all that may stand in a catalog. One may have been written for a selection, or not at all: what is not in it
+    is gone only when it is gone from the manifest."""
+    return [f"catalog.{node}" for section in ("nodes", "sources") for node in as_mapping(manifest.get(section))]
 
 
 def types_of_sections(manifest: Mapping[str, Any]) -> tuple[set[str], set[str]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SurfaceError, UsageError, WarehouseError, WarehouseLockedError
+from .duckdb_engine import duckdb_engine
 from .profiles import Target
 from .relations import NOT_BUILT, PACKAGE, Surface, find_surface
 
@@ -78,7 +79,7 @@ def connected(file: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnect
     Raises WarehouseError (nothing there, no DuckDB file, no duckdb installed) and WarehouseLockedError.
     """
     try:
-        import duckdb
+        duckdb = duckdb_engine()
     except ImportError:
         raise WarehouseError(
             "duckdb is not installed beside dbt-provenance. Install it: pip install 'dbt_provenance[duckdb]'"
@@ -98,7 +99,7 @@ def connected(file: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnect
 @contextmanager
 def duckdb_errors() -> Iterator[None]:
     """Errors of DuckDB as this package's own."""
-    import duckdb
+    duckdb = duckdb_engine()
 
     try:
         yield

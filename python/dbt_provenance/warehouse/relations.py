@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArtifactError, SurfaceError
+from .duckdb_engine import duckdb_engine
 
 if TYPE_CHECKING:
     import duckdb
@@ -138,7 +139,7 @@ def _ledger_schema(definition: str) -> str | None:
 
 def _built_for(connection: duckdb.DuckDBPyConnection, surface: Surface) -> str | None:
     """The target for which the surface's tables were built, None when they are not there."""
-    import duckdb
+    duckdb = duckdb_engine()
 
     if "prov_int_build" not in surface.names:
         return None

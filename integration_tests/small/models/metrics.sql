@@ -1,0 +1,1 @@
+select '{{ get_node() }}' as word, '{{ escape() }}' as escaped
