@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
+import yaml
 from conftest import copy_project, dbt, shared_build
 
 from dbt_provenance.capture.canonical import canonical_document, canonical_text
@@ -18,6 +19,8 @@ SECTIONS = ("nodes", "sources", "exposures", "groups", "metrics", "semantic_mode
 SENTINEL = "sentinel_9c41_of_vars"
 ENV_SENTINEL = "sentinel_77e0_of_env"
 HOSTILE = "O'Reilly \"x\" \\U0001 \\u0041 C:\\Users\\w5\\n 80% %s %(a)s {{ x }} {% raw %} {# y #} ; drop table a; -- /* \u202eRTL\u202c עברית 😀 \u0001\u007f\u2028 $$ ''' ]]"
+PLAIN = HOSTILE.replace("{", "(")
+"""The same for the places that dbt renders as Jinja before anyone else sees them."""
 STATEMENT_BYTES = 40_000
 
 HOSTILE_MODELS = {
@@ -25,13 +28,13 @@ HOSTILE_MODELS = {
         {
             "name": "hostile",
             "description": HOSTILE.replace("{{", "{{ '{{' }}").replace("{%", "{{ '{%' }}").replace("{#", "{{ '{#' }}"),
-            "config": {"tags": ["tag: " + HOSTILE.replace("{", "(")], "meta": {"key " + HOSTILE: "value " + HOSTILE, "list": [HOSTILE, {"inner": HOSTILE}]}},
-            "columns": [{"name": "id", "quote": True, "description": "column " + HOSTILE.replace("{", "(")}, {"name": HOSTILE.replace("{", "("), "description": "odd"}],
+            "config": {"tags": ["tag: " + PLAIN], "meta": {"key " + PLAIN: "value " + PLAIN, "list": [PLAIN, {"inner": PLAIN}]}},
+            "columns": [{"name": "id", "quote": True, "description": "column " + PLAIN}, {"name": PLAIN, "description": "odd"}],
         },
         {"name": "sources", "description": "x" * 70_000},
         {"name": "metrics", "description": "語" * 5_000},
     ],
-    "exposures": [{"name": "hostile_page", "type": "dashboard", "url": "https://e.example/?q=" + HOSTILE.replace("{", "("), "owner": {"name": HOSTILE.replace("{", "(")}}],
+    "exposures": [{"name": "hostile_page", "type": "dashboard", "url": "https://e.example/?q=" + PLAIN, "owner": {"name": PLAIN}}],
 }
 
 
@@ -66,7 +69,7 @@ def captured(tmp_path_factory, worker) -> Path:
 
     def make(folder: Path) -> None:
         project = copy_project("small", folder)
-        (project / "models/hostile.yml").write_text(json.dumps(HOSTILE_MODELS))
+        (project / "models/hostile.yml").write_text(yaml.safe_dump(HOSTILE_MODELS, allow_unicode=True))
         (project / "models/secretive.sql").write_text("select '{{ var('told') }}' as a, '{{ env_var('SMALL_TOLD') }}' as b")
         dbt(
             project, "--debug", "build", "--exclude", "resource_type:unit_test", "--vars", json.dumps({"told": SENTINEL, "provenance_statement_bytes": STATEMENT_BYTES}),
@@ -88,13 +91,12 @@ def test_hostile_text_comes_back_byte_for_byte(captured):
     rows = open_rows(captured, "main_provenance_internal", "small.duckdb")
     model = json.loads(rows["model.small.hostile"][1])
     assert model["description"] == HOSTILE
-    assert model["meta"]["key " + HOSTILE] == "value " + HOSTILE
-    assert model["meta"]["list"] == [HOSTILE, {"inner": HOSTILE}]
-    plain = HOSTILE.replace("{", "(")
-    assert model["tags"] == ["tag: " + plain]
-    assert model["columns"]["id"]["description"] == "column " + plain and model["columns"][plain] == {"description": "odd"}
+    assert model["meta"]["key " + PLAIN] == "value " + PLAIN
+    assert model["meta"]["list"] == [PLAIN, {"inner": PLAIN}]
+    assert model["tags"] == ["tag: " + PLAIN]
+    assert model["columns"]["id"]["description"] == "column " + PLAIN and model["columns"][PLAIN] == {"description": "odd"}
     page = json.loads(rows["exposure.small.hostile_page"][1])
-    assert page["url"] == "https://e.example/?q=" + plain and page["owner"]["name"] == plain
+    assert page["url"] == "https://e.example/?q=" + PLAIN and page["owner"]["name"] == PLAIN
     assert json.loads(rows["model.small.sources"][1])["description"] == "x" * 70_000
     assert json.loads(rows["model.small.metrics"][1])["description"] == "語" * 5_000
 
@@ -127,7 +129,7 @@ TRIAL = """
     {%- set landing = dbt_provenance.own_relation('prov_raw_resources') -%}
     {%- if by_version -%}{%- do run_query("update " ~ dbt_provenance.name_of(landing) ~ " set dbt_version = '" ~ by_version ~ "' where resource_type = 'metric'") -%}{%- endif -%}
     {%- set seen = dbt_provenance.create_capture_table(landing) -%}
-    {%- set sections = dbt_provenance.stage_graph(seen) -%}
+    {%- set sections = dbt_provenance.stage_graph(landing, seen) -%}
     {%- do run_query("delete from " ~ seen ~ " where unique_id like 'metric.%'") -%}
     {%- if as_empty -%}{%- do sections.update({section: 0}) -%}{%- else -%}{%- do sections.pop(section) -%}{%- endif -%}
     {%- do run_query(dbt_provenance.append_changes(landing, seen, sections)) -%}

@@ -143,9 +143,13 @@
             {%- if inner and found.endswith('\n') -%}{%- set found = found[:-1] -%}{%- endif -%}
         {%- elif found is sequence -%}
             {%- if found -%}{%- set found = dbt_provenance.canonical_list(found, {} if inner else defaults, inner) -%}{%- endif -%}
+        {%- elif found is not none and found is not number and found is not boolean and found.isoformat is defined -%}
+            {#- A date that Jinja put into meta: manifest.json has its text. -#}
+            {%- set found = found.isoformat() -%}
         {%- endif -%}
-        {%- if (found is not none and found not in ['', [], {}] and found not in defaults.get(key, [])) or (in_meta and key.startswith('provenance_')) -%}
-            {%- do kept.update({key: found}) -%}
+        {%- if (found is not none and found not in ['', [], {}] and found not in defaults.get(key, [])) or (in_meta and key is string and key.startswith('provenance_')) -%}
+            {#- JSON has text for keys: 1 is "1" in manifest.json, true is "true". -#}
+            {%- do kept.update({key if key is string else tojson(key): found}) -%}
         {%- endif -%}
     {%- endfor -%}
     {{ return(kept) }}
@@ -160,6 +164,8 @@
             {%- if in_meta and found.endswith('\n') -%}{%- set found = found[:-1] -%}{%- endif -%}
         {%- elif found is sequence -%}
             {%- set found = dbt_provenance.canonical_list(found, defaults, in_meta) -%}
+        {%- elif found is not none and found is not number and found is not boolean and found.isoformat is defined -%}
+            {%- set found = found.isoformat() -%}
         {%- endif -%}
         {%- if found is not none and found not in ['', [], {}] -%}{%- do kept.append(found) -%}{%- endif -%}
     {%- endfor -%}

@@ -94,7 +94,9 @@ evidence as (
 {% macro primary_entity_text() -%}
     coalesce(
         json_extract_string(document, '$.primary_entity'),
-        list_filter(cast(json_extract(document, '$.entities[*]') as json[]), lambda one_entity: json_extract_string(one_entity, '$.type') in ('primary', 'unique'))[1] ->> '$.name'
+        list_filter(cast(json_extract(document, '$.entities[*]') as json[]), lambda one_entity: json_extract_string(one_entity, '$.type') in ('primary', 'unique')
+            and json_extract(one_entity, '$.meta.provenance_allow') is null and json_extract(one_entity, '$.meta.provenance_deny') is null
+            and json_extract(one_entity, '$.meta.provenance_tenant') is null)[1] ->> '$.name'
     )
 {%- endmacro %}
 

@@ -32,7 +32,7 @@ hits as (
 
 -- where the walk begins: the resources of the one entity that answers to the text, whose statement holds on the date
 starts as materialized (
-    select distinct standing.unique_id as node_id
+    select distinct standing.project_name as node_project, standing.unique_id as node_id
     from hits
     inner join standing
         on standing.entity_id = hits.entity_id
@@ -62,23 +62,23 @@ steps as materialized (
 
 walked as (
     with recursive reached as (
-        select starts.node_id, 0 as steps_taken, sides.side
+        select starts.node_project, starts.node_id, 0 as steps_taken, sides.side
         from starts
         cross join given
         inner join (values ('upstream'), ('downstream')) as sides (side) on given.given_direction in (sides.side, 'both')
         union
-        select case reached.side when 'upstream' then steps.upstream_id else steps.downstream_id end, reached.steps_taken + 1, reached.side
+        select reached.node_project, case reached.side when 'upstream' then steps.upstream_id else steps.downstream_id end, reached.steps_taken + 1, reached.side
         from reached
         cross join given
         inner join steps
-            on (reached.side = 'upstream' and steps.downstream_id = reached.node_id and steps.upstream_is_visible)
-            or (reached.side = 'downstream' and steps.upstream_id = reached.node_id and steps.downstream_is_visible)
+            on steps.project_name = reached.node_project and steps.upstream_is_visible and steps.downstream_is_visible
+            and ((reached.side = 'upstream' and steps.downstream_id = reached.node_id) or (reached.side = 'downstream' and steps.upstream_id = reached.node_id))
         where reached.steps_taken + 1 < given.given_depth
     )
 
-    select node_id, side, min(steps_taken) as steps_taken
+    select node_project, node_id, side, min(steps_taken) as steps_taken
     from reached
-    group by node_id, side
+    group by node_project, node_id, side
 ),
 
 walked_edges as (
@@ -89,8 +89,9 @@ walked_edges as (
         case walked.side when 'upstream' then not steps.upstream_is_visible else not steps.downstream_is_visible end as is_hidden
     from walked
     inner join steps
-        on (walked.side = 'upstream' and steps.downstream_id = walked.node_id)
-        or (walked.side = 'downstream' and steps.upstream_id = walked.node_id)
+        on steps.project_name = walked.node_project
+        and ((walked.side = 'upstream' and steps.downstream_id = walked.node_id and steps.downstream_is_visible)
+            or (walked.side = 'downstream' and steps.upstream_id = walked.node_id and steps.upstream_is_visible))
 ),
 
 -- one row an edge; at most one mark for each visible node and direction

@@ -19,7 +19,10 @@ ancestry as (
         inner join {{ dbt_provenance.relation('prov_int_edges') }} as edges on edges.downstream_id = walked.node_id
         where walked.steps < 6
           and edges.edge_kind <> 'documentation'
-          and edges.recorded_to_utc is null
+          and edges.recorded_from_utc <= (select given_known_at from given)
+          and coalesce(edges.recorded_to_utc > (select given_known_at from given), true)
+          and {{ dbt_provenance.is_not_struck('edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+          and {{ dbt_provenance.is_not_struck('edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
           and edges.upstream_policy_id in (select policy_id from visible_policies)
           and edges.downstream_policy_id in (select policy_id from visible_policies)
     )

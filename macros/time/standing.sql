@@ -17,64 +17,95 @@ timed as (
     where {{ dbt_provenance.row_stands('seen') }}
 ),
 
+-- a dbt model with all its versions; before it had versions it was one resource
+modelled as (
+    select
+        doc_id, entity_id, evidence_type, project_name, evidence_id, validity_basis, dbt_version_label, deprecation_date, is_below_at_first, passed_utc, reached_utc, first_recorded_utc,
+        min(first_recorded_utc) over model_rows as model_first_utc,
+        bool_or(validity_basis = 'dbt') over model_rows as has_versions,
+        arg_max(latest_version, raw_id) filter (where validity_basis = 'dbt') over model_rows as model_latest
+    from timed
+    window model_rows as (partition by entity_id, evidence_type, project_name, resource_type)
+),
+
 -- versions of one dbt model hand over to the next one that latest_version has reached
 handed as (
     select
-        timed.evidence_id,
-        timed.doc_id,
-        lead(timed.version_label) over versions as next_version,
-        lead(timed.evidence_id) over versions as next_evidence_id,
-        coalesce({{ dbt_provenance.version_order('lead(timed.dbt_version_label) over versions') }} <= {{ dbt_provenance.version_order('timed.latest_version') }}, false) as next_is_reached,
-        {{ dbt_provenance.version_order('timed.dbt_version_label') }} > {{ dbt_provenance.version_order('timed.latest_version') }} as is_prerelease
-    from timed
-    where timed.validity_basis = 'dbt'
-    window versions as (partition by timed.entity_id, timed.evidence_type, timed.project_name order by {{ dbt_provenance.version_order('timed.dbt_version_label') }})
+        modelled.*,
+        lead(evidence_id) over versions as next_evidence_id,
+        coalesce({{ dbt_provenance.version_order('lead(dbt_version_label) over versions') }} <= {{ dbt_provenance.version_order('model_latest') }}, false) as next_is_reached,
+        {{ dbt_provenance.version_order('dbt_version_label') }} > {{ dbt_provenance.version_order('model_latest') }} as is_prerelease,
+        is_below_at_first and deprecation_date is null as has_no_known_end
+    from modelled
+    where validity_basis = 'dbt'
+    window versions as (partition by entity_id, evidence_type, project_name order by {{ dbt_provenance.version_order('dbt_version_label') }})
 ),
 
 handovers as (
     select
-        timed.doc_id,
-        timed.entity_id, timed.evidence_type, timed.project_name, timed.dbt_version_label,
-        handed.is_prerelease,
-        handed.next_evidence_id,
-        handed.next_is_reached and timed.is_below_at_first and timed.deprecation_date is null as is_unknown,
-        case when handed.next_is_reached then
-            least(timed.deprecation_date, case when not timed.is_below_at_first and timed.passed_utc <= given.given_known_at then cast(timed.passed_utc as date) end)
+        handed.*,
+        next_is_reached and has_no_known_end as is_unknown,
+        case when next_is_reached and not has_no_known_end then
+            least(deprecation_date, case when passed_utc <= given.given_known_at then cast(passed_utc as date) end)
         end as handover_date,
-        case when timed.reached_utc <= given.given_known_at then cast(timed.reached_utc as date) end as reached_date
-    from timed
+        case when reached_utc <= given.given_known_at then cast(reached_utc as date) end as reached_date
+    from handed
     cross join given
-    inner join handed on handed.doc_id = timed.doc_id
 ),
 
+-- a version begins where the ones below it have ended, so that no two of them hold at once; else where it was reached, or was first seen
+-- when the model was known already; else it is open backwards
 version_intervals as (
     select
         *,
-        coalesce(lag(handover_date) over (partition by entity_id, evidence_type, project_name order by {{ dbt_provenance.version_order('dbt_version_label') }}), reached_date) as version_from
+        coalesce(
+            max(handover_date) over (
+                partition by entity_id, evidence_type, project_name order by {{ dbt_provenance.version_order('dbt_version_label') }}
+                rows between unbounded preceding and 1 preceding
+            ),
+            reached_date,
+            case when first_recorded_utc > model_first_utc then cast(first_recorded_utc as date) end
+        ) as version_from
     from handovers
 ),
 
--- only what may govern closes the version that it says it supersedes
+-- only what may govern, and still says so, closes the version that it says it supersedes
 supersessions as (
-    select entity_id, evidence_type, lower(supersedes_label) as superseded_label, min_by(evidence_id, coalesce(own_from, date '0001-01-01')) as superseding_evidence_id,
-        min(coalesce(own_from, date '0001-01-01')) as superseded_on
+    select
+        timed.doc_id,
+        arg_min(closing.evidence_id, {'day': coalesce(closing.own_from, date '0001-01-01'), 'evidence': closing.evidence_id}) as superseding_evidence_id,
+        min(coalesce(closing.own_from, date '0001-01-01')) as superseded_on
     from timed
-    where supersedes_label is not null and may_govern and interval_is_sound
-    group by all
+    inner join (
+        select
+            *,
+            lower(last_value(supersedes_label) over revisions) as superseded_label,
+            last_value(may_govern) over revisions as still_may_govern
+        from timed
+        window revisions as (partition by evidence_id order by raw_id rows between unbounded preceding and unbounded following)
+    ) as closing
+        on closing.entity_id = timed.entity_id and closing.evidence_type = timed.evidence_type and closing.evidence_id <> timed.evidence_id
+        and closing.superseded_label = lower(timed.version_label) and lower(closing.supersedes_label) = closing.superseded_label
+    where closing.may_govern and closing.still_may_govern and closing.interval_is_sound
+    group by timed.doc_id
 ),
 
 standing as (
     select
         timed.* exclude (own_from, own_to),
-        case when timed.validity_basis = 'dbt' then version_intervals.version_from else timed.own_from end as holds_from,
+        case
+            when timed.validity_basis = 'dbt' then version_intervals.version_from
+            -- a model that had versions and has none any more
+            when timed.validity_basis = 'observed' and modelled.has_versions and timed.first_recorded_utc > modelled.model_first_utc then coalesce(timed.own_from, cast(timed.first_recorded_utc as date))
+            else timed.own_from
+        end as holds_from,
         case when timed.validity_basis = 'dbt' then least(version_intervals.handover_date, timed.own_to) else least(timed.own_to, supersessions.superseded_on) end as holds_to,
         coalesce(version_intervals.is_prerelease or version_intervals.is_unknown, false) as holds_when_asked_only,
         coalesce(supersessions.superseding_evidence_id, case when version_intervals.handover_date is not null or version_intervals.is_unknown then version_intervals.next_evidence_id end) as superseding_evidence_id
     from timed
+    inner join modelled on modelled.doc_id = timed.doc_id
     left join version_intervals on version_intervals.doc_id = timed.doc_id
-    left join supersessions
-        on supersessions.entity_id = timed.entity_id and supersessions.evidence_type = timed.evidence_type
-        and supersessions.superseded_label = lower(timed.version_label) and supersessions.superseding_evidence_id <> timed.evidence_id
+    left join supersessions on supersessions.doc_id = timed.doc_id
 )
 {%- endmacro %}
 

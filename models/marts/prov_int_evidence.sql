@@ -176,13 +176,15 @@ final as (
         -- observed validity: the states of the first day are open backwards, a later one starts on the day it was recorded; so is the
         -- first day after a gap for whoever may not see what lies before it
         ruled.recorded_date,
+        min(ruled.recorded_from_utc) over (partition by ruled.evidence_id) as first_recorded_utc,
         ruled.recorded_date <> ruled.chain_first_date as starts_when_recorded,
         case when ruled.recorded_date = ruled.segment_first_date and ruled.recorded_date <> ruled.chain_first_date then before_gap.policy_id else ruled.policy_id end as before_gap_policy_id,
         ruled.chain_until_utc,
         version_history.is_below_at_first, version_history.reached_utc, version_history.passed_utc,
         ruled.next_recorded_from_utc, ruled.recorded_from_utc, ruled.recorded_to_utc,
         -- known as gone from here on: the resource, or this evidence of it, is no longer there
-        case when ruled.recorded_to_utc is distinct from ruled.next_recorded_from_utc or ruled.next_segment <> ruled.segment then ruled.recorded_to_utc end as gone_from_utc,
+        min(case when ruled.recorded_to_utc is distinct from ruled.next_recorded_from_utc or ruled.next_segment <> ruled.segment then ruled.recorded_to_utc end)
+            over (partition by ruled.evidence_id order by ruled.raw_id rows between current row and unbounded following) as gone_from_utc,
         ruled.title, ruled.definition_text, ruled.text_origin, ruled.formula, ruled.filter_text, ruled.grain, ruled.unit,
         ruled.backing_id, ruled.named_ids, ruled.fingerprint, ruled.content_hash, ruled.source_uri,
         ruled.about_text, ruled.owner_label, ruled.classification_text, ruled.synonyms, ruled.original_file_path, ruled.page_id

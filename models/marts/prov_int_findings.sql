@@ -35,7 +35,7 @@ pairs as (
 ),
 
 found as (
-    select project_name, unique_id, 'unknown key' as finding_rule, 'warn' as severity, 'provenance_' || declared_key as field_name, cast(declared_value as varchar) as found_value,
+    select project_name, unique_id, 'unknown key' as finding_rule, 'warn' as severity, trim(part_kind || ' ' || part_name || ' provenance_' || declared_key) as field_name, cast(declared_value as varchar) as found_value,
         'remove it, or write one of provenance_{{ dbt_provenance.governance_keys() | join(", provenance_") }}' as advice, cast(null as varchar) as other_id, cast(null as bigint) as other_policy_id
     from current_meta
     where declared_key not in ({{ known_keys }}) and place <> 'front_matter'
@@ -151,7 +151,8 @@ final as (
         found.advice,
         resources.original_file_path,
         coalesce(guards.tenant_id, {{ dbt_provenance.literal(var('provenance_default_tenant', 'default')) }}) as tenant_id,
-        guards.policy_id,
+        -- what is wrong with a part that may have a policy of its own is for the service role
+        case when regexp_matches(found.field_name, '^(column|measure|dimension|entity) ') then null else guards.policy_id end as policy_id,
         nodes.evidence_id,
         found.other_id,
         found.other_policy_id
