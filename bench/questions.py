@@ -7,12 +7,14 @@ groups (a tenth with a denied one), six years of declared validity. CPU is the p
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 
-from tests.package_sql import INTERNAL, Warehouse, read_models
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from package_sql import INTERNAL, Warehouse, read_models  # noqa: E402
 
 POLICIES, GROUPS, VOCABULARY = 500, 100, 50_000
 DOWNSTREAM = ("prov_int_columns", "prov_int_postings", "prov_int_guarded_postings", "prov_int_column_terms", "prov_int_phrases", "prov_int_documents", "prov_int_names")

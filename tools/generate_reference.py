@@ -36,11 +36,12 @@ def commands() -> list[str]:
     from dbt_provenance.cli import main
 
     lines = ["## Command line", ""]
-    context = click.Context(main, info_name="dbt-provenance", terminal_width=110, max_content_width=110)
+    widths = {"terminal_width": 110, "max_content_width": 110}
+    context = click.Context(main, info_name="dbt-provenance", **(main.context_settings | widths))
     lines += ["```", main.get_help(context), "```", ""]
     for name in sorted(main.commands):
         command = main.commands[name]
-        inner = click.Context(command, info_name=name, parent=context, terminal_width=110, max_content_width=110)
+        inner = click.Context(command, info_name=name, parent=context, **widths)
         lines += [f"### dbt-provenance {name}", "", "```", command.get_help(inner), "```", ""]
     return lines
 
