@@ -897,18 +897,15 @@ def test_a_neighbour_that_is_hidden_is_one_mark_without_name_count_or_time(small
     assert (lineage["definition_text"], lineage["content_hash"], lineage["redacted"]) == (None, None, True)
 
 
-@pytest.mark.xfail(reason="trace_ctes: the walk goes through edges whose own side is hidden")
 def test_the_walk_does_not_use_what_a_hidden_namesake_of_another_project_is_built_on(small):
     assert [row["upstream_id"] for row in small.call("trace_lineage", "model.pkg.twice", principal="reader")] == ["model.shop.base"]
 
 
-@pytest.mark.xfail(reason="trace_ctes: the walk goes through edges whose own side is hidden")
 def test_the_walk_does_not_use_what_was_built_before_a_gap_under_another_policy(small):
     rows = small.call("trace_lineage", "after", principal="reader", known_at=str(DAY[0] + dt.timedelta(days=1)))
     assert "seed.shop.root" not in {row["upstream_id"] for row in rows}
 
 
-@pytest.mark.xfail(reason="rival_ctes: the walk does not ask the ledger")
 def test_what_is_revoked_makes_no_two_entities_one(small):
     assert small.call("resolve", "rival", principal="reader")[0]["entity_id"] == "metric.shop.rival"
     strike(small, {"ledger_action": "revoke", "entity_id": "model.shop.between"})
@@ -918,7 +915,6 @@ def test_what_is_revoked_makes_no_two_entities_one(small):
         small.con.execute(f"delete from {INTERNAL}.prov_ledger")
 
 
-@pytest.mark.xfail(reason="rival_ctes: the walk takes today's edges, whatever known_at says")
 def test_rivals_are_weighed_by_the_edges_of_the_time_of_knowing(make):
     built = {"depends_on": ["model.shop.rival"]}
     atom = {"type": "simple", "type_params": {"metric_aggregation_params": {"agg": "sum", "expr": "x"}}}
@@ -961,6 +957,5 @@ def test_the_hash_of_a_semantic_model_leaves_out_hidden_parts(columns, make):
     assert hashes[0] == hashes[1]
 
 
-@pytest.mark.xfail(reason="prov_int_findings: what is wrong with a column is shown to whoever sees its resource")
 def test_findings_do_not_name_a_column_that_is_hidden(small):
     assert "secret" not in json.dumps([row for row in small.view("findings", principal="reader") if row["unique_id"] == "model.shop.columned"])
