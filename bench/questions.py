@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from package_sql import INTERNAL, Warehouse, read_models  # noqa: E402
 
 POLICIES, GROUPS, VOCABULARY = 500, 100, 50_000
-DOWNSTREAM = ("prov_int_columns", "prov_int_postings", "prov_int_guarded_postings", "prov_int_column_terms", "prov_int_phrases", "prov_int_documents", "prov_int_names")
+DOWNSTREAM = ("prov_int_entity_evidence", "prov_int_formula_periods", "prov_int_columns", "prov_int_postings", "prov_int_guarded_postings", "prov_int_column_terms", "prov_int_phrases", "prov_int_documents", "prov_int_names")
 
 
 def generated(project: Path, size: int, *, seed: int = 7) -> Warehouse:
@@ -47,7 +47,8 @@ def generated(project: Path, size: int, *, seed: int = 7) -> Warehouse:
             date '2020-01-01' + cast(i % 2190 as integer) as declared_from, null as declared_to, true as interval_is_sound, date '2024-01-01' as recorded_date,
             false as starts_when_recorded, timestamp '2024-01-01' as recorded_from_utc, 'm' || i as title,
             array_to_string(list_transform(range(60), lambda place: 'w' || cast(floor(pow({VOCABULARY}, random() + place * 0)) as integer)), ' ') as definition_text,
-            'authored' as text_origin, cast([] as varchar[]) as named_ids, md5(cast(i as varchar)) as fingerprint, md5(cast(i as varchar)) as content_hash
+            'authored' as text_origin, cast([] as varchar[]) as named_ids, md5(cast(i as varchar)) as fingerprint, md5(cast(i as varchar)) as text_fingerprint, md5(cast(i as varchar)) as content_hash,
+            cast([] as bigint[]) as named_policy_ids, cast([] as varchar[]) as named_keys, ['default/shop/metric.shop.m' || i || '//definition', 'metric.shop.m' || i] as ledger_keys
         from range(1, {size + 1}) as numbers (i)"""
     )
     con.execute(

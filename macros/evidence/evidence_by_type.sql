@@ -1,4 +1,4 @@
-{#- The CTE `evidence`, from `subjects` and `guarded_columns`: one row per state and type of evidence, with its text and what it is
+{#- The CTE `evidence`, from `subjects` and `left_out`: one row per state and type of evidence, with its text and what it is
     compared by. type_code makes the document id unique: raw_id * 4 + type_code. -#}
 {% macro evidence_by_type() -%}
 definitions as (
@@ -22,11 +22,11 @@ definitions as (
         coalesce(formulas.named_ids, cast([] as varchar[])) as named_ids,
         json_merge_patch(document, '{"depends_on": null, "meta": {"provenance_allow": null, "provenance_deny": null, "provenance_tenant": null},
             "meta_top": {"provenance_allow": null, "provenance_deny": null, "provenance_tenant": null}, "front_matter": {"allow": null, "deny": null, "tenant": null}}',
-            json_object('columns', guarded_columns.patch)) as content,
+            left_out.patch) as content,
         coalesce(source_uri_text, original_file_path) as source_uri
     from subjects
     left join {{ dbt_provenance.relation('prov_int_formulas') }} as formulas on formulas.raw_id = subjects.raw_id
-    left join guarded_columns on guarded_columns.raw_id = subjects.raw_id
+    inner join left_out on left_out.raw_id = subjects.raw_id
     where resource_type <> 'page_piece'
 ),
 
@@ -77,9 +77,14 @@ evidence as (
         sha256(case when formula is not null
             then concat_ws(chr(31), 'formula', regexp_replace(lower(formula), '\s', '', 'g'), regexp_replace(lower(coalesce(filter_text, '')), '\s', '', 'g'),
                 coalesce(lower(grain), ''), coalesce(lower(unit), ''), coalesce(backing_id, ''))
-            else concat_ws(chr(31), 'text', trim(regexp_replace(definition_text, '\s+', ' ', 'g'))) end) as fingerprint
+            else {{ dbt_provenance.folded_text('definition_text') }} end) as fingerprint,
+        sha256({{ dbt_provenance.folded_text('definition_text') }}) as text_fingerprint
     from stated
 )
+{%- endmacro %}
+
+{% macro folded_text(text_sql) -%}
+    concat_ws(chr(31), 'text', trim(regexp_replace({{ text_sql }}, '\s+', ' ', 'g')))
 {%- endmacro %}
 
 {#- The author's text verbatim; a source's own text before the one it inherits; where nobody wrote any, what dbt knows in a sentence. -#}
@@ -94,9 +99,7 @@ evidence as (
 {% macro primary_entity_text() -%}
     coalesce(
         json_extract_string(document, '$.primary_entity'),
-        list_filter(cast(json_extract(document, '$.entities[*]') as json[]), lambda one_entity: json_extract_string(one_entity, '$.type') in ('primary', 'unique')
-            and json_extract(one_entity, '$.meta.provenance_allow') is null and json_extract(one_entity, '$.meta.provenance_deny') is null
-            and json_extract(one_entity, '$.meta.provenance_tenant') is null)[1] ->> '$.name'
+        list_filter(cast(json_extract(document, '$.entities[*]') as json[]), lambda one_entity: json_extract_string(one_entity, '$.type') in ('primary', 'unique'))[1] ->> '$.name'
     )
 {%- endmacro %}
 

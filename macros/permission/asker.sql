@@ -1,13 +1,13 @@
 {#- The CTEs by which every read begins, from a CTE `given` of one row with given_principal, given_tenant and given_known_at:
-      memberships_of_asker  one row: in how many tenants the principal is (of those asked for), and its groups
-      asker                 the principal with its one tenant; no row when unknown, or in several tenants and none given
-      visible_policies      the policies that it passes
-      struck                one row: the evidence and the entities that the ledger takes from it
+      visible_policies  the policies that the principal passes
+      asker             one row: what was given, whether the principal is known in one tenant (is_known; else it sees nothing) and in how
+                        many of those asked for (tenant_count: 0, 1, or 2 for several), its groups, the policies that it passes, and the ids
+                        of what the ledger takes from it
     An answer reads nothing that does not pass through these. A sealed ledger knows nobody. -#}
 {% macro asker_ctes() -%}
-memberships_of_asker as materialized (
+memberships_of_asker as (
     select
-        count(distinct memberships.tenant_id) as tenant_count,
+        case when min(memberships.tenant_id) is null then 0 when min(memberships.tenant_id) = max(memberships.tenant_id) then 1 else 2 end as tenant_count,
         min(memberships.principal_id) as principal_id,
         min(memberships.tenant_id) as tenant_id,
         coalesce(bool_or(memberships.is_service), false) as is_service,
@@ -16,49 +16,46 @@ memberships_of_asker as materialized (
     inner join given
         on memberships.principal_id = given.given_principal
         and (given.given_tenant is null or memberships.tenant_id = given.given_tenant)
-    where not exists (select 1 from {{ dbt_provenance.relation('prov_ledger') }} where ledger_action = 'seal')
 ),
 
-asker as materialized (
-    select principal_id, tenant_id, is_service, group_list
-    from memberships_of_asker
-    where tenant_count = 1
+struck as (
+    select
+        coalesce(list(ledger.evidence_id) filter (where ledger.ledger_action in ('erase', 'revoke') and ledger.evidence_id is not null), []) as struck_evidence,
+        coalesce(list(ledger.entity_id) filter (where ledger.ledger_action in ('erase', 'revoke') and ledger.entity_id is not null), []) as struck_entities,
+        coalesce(bool_or(ledger.ledger_action = 'seal'), false) as is_sealed
+    from {{ dbt_provenance.relation('prov_ledger') }} as ledger
+    inner join memberships_of_asker as members
+        on (ledger.tenant_id is null or ledger.tenant_id = members.tenant_id)
+        and (ledger.group_name is null or list_contains(members.group_list, ledger.group_name))
+),
+
+known as materialized (
+    select
+        given.*,
+        case when struck.is_sealed then 0 else members.tenant_count end as tenant_count,
+        members.tenant_count = 1 and not struck.is_sealed as is_known,
+        members.principal_id,
+        members.tenant_id,
+        members.is_service and members.tenant_count = 1 and not struck.is_sealed as is_service,
+        members.group_list,
+        list_concat(struck.struck_evidence, struck.struck_entities) as struck_keys
+    from given
+    cross join memberships_of_asker as members
+    cross join struck
 ),
 
 visible_policies as materialized (
     select policies.policy_id
     from {{ dbt_provenance.relation('prov_int_policies') }} as policies
-    inner join asker on asker.tenant_id = policies.tenant_id
-    where not list_has_any(policies.deny_groups, asker.group_list)
-      and len(list_filter(policies.allow_layers, lambda one_layer: not list_has_any(one_layer, asker.group_list))) = 0
+    inner join known on known.is_known and known.tenant_id = policies.tenant_id
+    where not list_has_any(policies.deny_groups, known.group_list)
+      and len(list_filter(policies.allow_layers, lambda one_layer: not list_has_any(one_layer, known.group_list))) = 0
 ),
 
-taken as materialized (
-    select ledger.evidence_id, ledger.entity_id
-    from {{ dbt_provenance.relation('prov_ledger') }} as ledger
-    inner join asker on ledger.tenant_id is null or ledger.tenant_id = asker.tenant_id
-    where ledger.ledger_action in ('erase', 'revoke')
-      and (ledger.group_name is null or list_contains(asker.group_list, ledger.group_name))
-),
-
--- with a resource go its parts: its lineage, its freshness policy, the pieces of a page
-struck as materialized (
-    select
-        coalesce(list(evidence_id) filter (where evidence_id is not null), []) as evidence_ids,
-        coalesce(list(entity_id) filter (where entity_id is not null), []) as entity_ids
-    from (
-        select evidence_id, entity_id from taken
-        union all
-        select parts.evidence_id, null
-        from {{ dbt_provenance.relation('prov_int_evidence') }} as parts
-        inner join taken on taken.evidence_id = parts.whole_evidence_id
-        where parts.evidence_type <> 'definition'
-        union all
-        select parts.evidence_id, null
-        from {{ dbt_provenance.relation('prov_int_evidence') }} as parts
-        inner join taken on taken.entity_id = parts.whole_entity_id
-        where parts.evidence_type <> 'definition'
-    )
+asker as materialized (
+    select known.*, passed.policy_list
+    from known
+    cross join (select coalesce(list(policy_id), []) as policy_list from visible_policies) as passed
 )
 {%- endmacro %}
 
@@ -76,13 +73,13 @@ struck as materialized (
     {{ return("coalesce(" ~ argument ~ ", cast(getvariable('" ~ name ~ "') as varchar), " ~ dbt_provenance.literal(var(name, none)) ~ ")") }}
 {%- endmacro %}
 
-{#- Whether a row of evidence may be shown: its policy passes, and the ledger has not taken it. `row_alias` has policy_id, evidence_id, entity_id. -#}
+{#- Whether a row of evidence may be shown: its policy passes, and the ledger has not taken it or what it is a part of. `row_alias` has
+    policy_id and ledger_keys; `asker` is joined. -#}
 {% macro may_see(row_alias) -%}
-    {{ row_alias }}.policy_id in (select policy_id from visible_policies)
-    and {{ dbt_provenance.is_not_struck(row_alias ~ '.entity_id', row_alias ~ '.evidence_id') }}
+    list_contains(asker.policy_list, {{ row_alias }}.policy_id) and not list_has_any(asker.struck_keys, {{ row_alias }}.ledger_keys)
 {%- endmacro %}
 
-{% macro is_not_struck(entity_id, evidence_id) -%}
-    coalesce(not list_contains((select entity_ids from struck), {{ entity_id }}), true)
-    and coalesce(not list_contains((select evidence_ids from struck), {{ evidence_id }}), true)
+{#- The same of what is only named (a node, an end of an edge), by its policy, entity and evidence. -#}
+{% macro may_name(policy_id, entity_id, evidence_id) -%}
+    coalesce(list_contains(asker.policy_list, {{ policy_id }}), false) and not list_has_any(asker.struck_keys, [{{ entity_id }}, {{ evidence_id }}])
 {%- endmacro %}

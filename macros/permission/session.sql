@@ -20,11 +20,11 @@ passing_resources as (
         arg_max(guards.parent_ids, guards.segment) as parent_ids,
         arg_min(coalesce(guards.segment_from_utc, timestamp '0001-01-01'), guards.segment) as visible_from_utc
     from {{ dbt_provenance.relation('prov_int_guards') }} as guards
+    cross join asker
     left join {{ dbt_provenance.relation('prov_int_nodes') }} as nodes
         on nodes.project_name = guards.project_name and nodes.unique_id = guards.unique_id
     where guards.part_kind = ''
-      and guards.policy_id in (select policy_id from visible_policies)
-      and {{ dbt_provenance.is_not_struck('nodes.entity_id', 'nodes.evidence_id') }}
+      and {{ dbt_provenance.may_name('guards.policy_id', 'nodes.entity_id', 'nodes.evidence_id') }}
     group by guards.project_name, guards.unique_id
 ),
 

@@ -2,10 +2,11 @@
 
         given, asker, ...    who asks what, as of when
         named                the entities that answer to the text, and the version that a dbt name pins
-        standing             revisions of those entities that stand, with the dates for which they hold
+        standing             statements of those entities that stand, with the dates for which they hold
         weighed              the rows of the one entity and version asked for
-        moments              the days on which the answer could change within what was asked, with who governs on each
-        verdict              one row: outcome, reason, missing, and the document that decides
+        asked                one row: the asker, what is weighed, and the days on which the answer could change within what was asked
+        best                 who governs on each of those days
+        verdict              one row: outcome, reason, missing, and the statement that decides
 -#}
 {% macro resolve_ctes() -%}
 given as (
@@ -23,148 +24,136 @@ given as (
 
 {{ dbt_provenance.asker_ctes() }},
 
-term_hits as materialized (
-    select names.tier, names.entity_id, names.pinned_version, names.doc_id
-    from {{ dbt_provenance.relation('prov_int_names') }} as names
-    where names.term = (select given_entity from given) and names.tier <= 3
-),
+{{ dbt_provenance.term_hits_cte() }},
 
-seen as materialized (
-    select evidence.*
-    from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
-    where evidence.entity_id in (select entity_id from term_hits)
-      and evidence.evidence_type <> 'page_piece'
-      and evidence.recorded_from_utc <= (select given_known_at from given)
-      and {{ dbt_provenance.may_see('evidence') }}
-),
+{{ dbt_provenance.seen_statements(entities='term_hits') }},
 
 {{ dbt_provenance.standing_ctes() }},
 
+{{ dbt_provenance.named_ctes() }},
+
+weighed as materialized (
+    select standing.*
+    from standing
+    inner join named on named.entity_id = standing.entity_id and named.named_count = 1
+    cross join asker
+    where standing.about_entity_id is null
+      and standing.evidence_type = case standing.entity_type when 'lineage' then 'lineage' when 'freshness' then 'freshness_policy' else 'definition' end
+      and (asker.given_version is null or coalesce({{ dbt_provenance.plain_version('standing.version_label') }} = asker.given_version, false))
+      and (named.pinned_version is null or coalesce({{ dbt_provenance.plain_version('standing.version_label') }} = {{ dbt_provenance.plain_version('named.pinned_version') }}, false))
+),
+
+-- the days: the one asked for, and each within the period at which a row begins, ends or is deprecated
+asked as materialized (
+    select
+        asker.is_known, asker.tenant_count, asker.given_date, asker.given_end, asker.date_is_impossible,
+        coalesce(asker.given_version, names.pinned_version) is not null as is_pinned,
+        names.entities,
+        names.only_entity_id,
+        counts.*,
+        list_concat(
+            case when asker.given_date is not null then [asker.given_date] else [] end,
+            list_filter(list_distinct(list_append(counts.boundaries, date '0001-01-01')), lambda one_day:
+                one_day is not null and (asker.given_date is null or (asker.given_end is not null and one_day > asker.given_date and one_day <= asker.given_end)))
+        ) as day_list
+    from asker
+    cross join (select count(*) as entities, case when count(*) = 1 then max(entity_id) end as only_entity_id, max(pinned_version) as pinned_version from named) as names
+    cross join (
+        select
+            count(*) as weighed_rows,
+            max(entity_type) as only_entity_type,
+            count(*) filter (where may_govern) as governing_rows,
+            coalesce(flatten(list([holds_from, holds_to, deprecation_date]) filter (where may_govern)), []) as boundaries
+        from weighed
+    ) as counts
+),
+
+best as (
+    select
+        days.one_day, weighed.doc_id, weighed.evidence_id, weighed.fingerprint, weighed.holds_from,
+        {'open': -coalesce(weighed.holds_from - date '0001-01-01', 0), 'evidence': weighed.evidence_id} as precedence
+    from (select unnest(day_list) as one_day, is_pinned from asked) as days
+    inner join weighed
+        on weighed.may_govern
+        and ({{ dbt_provenance.holds_on('weighed', 'days.one_day') }} or (days.is_pinned and weighed.holds_when_asked_only))
+    qualify rank() over (partition by days.one_day order by {{ dbt_provenance.status_rank_on('weighed', 'days.one_day') }}, weighed.kind_rank) = 1
+),
+
+moments as materialized (
+    select
+        one_day,
+        count(*) as best_count,
+        min(fingerprint) <> max(fingerprint) as is_disputed,
+        min({'precedence': precedence, 'doc_id': doc_id, 'holds_from': holds_from, 'statement': evidence_id || fingerprint}) as first_best
+    from best
+    group by one_day
+),
+
+verdict as materialized (
+    select
+        asked.*,
+        latest.first_best.doc_id as latest_doc_id,
+        latest.first_best.holds_from as latest_from,
+        latest.disputed_day,
+        case
+            when tenant_count > 1 then {'outcome': 'clarify', 'reason': 'missing_tenant', 'missing': 'tenant'}
+            when not is_known or entities = 0 then {'outcome': 'not_found_or_not_authorized', 'reason': 'nothing_visible', 'missing': null}
+            when entities > 1 then {'outcome': 'clarify', 'reason': 'missing_entity', 'missing': 'entity'}
+            when weighed_rows = 0 then {'outcome': 'not_found_or_not_authorized', 'reason': 'nothing_visible', 'missing': null}
+            when date_is_impossible then {'outcome': 'clarify', 'reason': 'missing_as_of', 'missing': 'as_of'}
+            when governing_rows = 0 then {'outcome': 'clarify', 'reason': 'only_non_governing', 'missing': case when is_pinned then null else 'governing_definition' end}
+            when given_date is not null and moment_count = 0 then {'outcome': 'not_found_or_not_authorized', 'reason': 'no_version_on_date', 'missing': null}
+            when is_pinned and moment_count < len(day_list) and given_date is not null then {'outcome': 'not_found_or_not_authorized', 'reason': 'no_version_on_date', 'missing': null}
+            when given_end is not null and (moment_count < len(day_list) or not is_one_statement) and not is_disputed then {'outcome': 'clarify', 'reason': 'missing_as_of', 'missing': 'as_of'}
+            when given_end is not null and moment_count > 1 and is_disputed then {'outcome': 'clarify', 'reason': 'missing_as_of', 'missing': 'as_of'}
+            when given_date is null and not is_pinned and (moment_count = 0 or not is_one_statement or is_disputed) then {'outcome': 'clarify', 'reason': 'missing_as_of', 'missing': 'as_of'}
+            when is_disputed then {'outcome': 'conflict', 'reason': 'conflict', 'missing': 'decision'}
+            when widest_tie > 1 and (given_date is not null or is_pinned) then {'outcome': 'resolved', 'reason': 'duplicate_equal', 'missing': null}
+            when is_pinned then {'outcome': 'resolved', 'reason': 'version_pinned', 'missing': null}
+            when given_date is null then {'outcome': 'resolved', 'reason': 'only_version', 'missing': null}
+            else {'outcome': 'resolved', 'reason': 'governs', 'missing': null}
+        end as decision
+    from asked
+    cross join (
+        select
+            count(*) as moment_count,
+            min(first_best.statement) = max(first_best.statement) as is_one_statement,
+            coalesce(bool_or(is_disputed), false) as is_disputed,
+            coalesce(max(best_count), 0) as widest_tie,
+            max(one_day) filter (where is_disputed) as disputed_day,
+            arg_max(first_best, one_day) as first_best
+        from moments
+    ) as latest
+)
+{%- endmacro %}
+
+{#- The names that the text asked for may mean; `asker` has given_entity. -#}
+{% macro term_hits_cte() -%}
+term_hits as materialized (
+    select names.tier, names.entity_id, names.pinned_version, names.doc_id
+    from {{ dbt_provenance.relation('prov_int_names') }} as names
+    inner join given on given.given_entity = names.term
+    where names.tier <= 3
+)
+{%- endmacro %}
+
+{#- From `standing` and `term_hits` the CTE `named`: the entities of the first tier in which anything that stands answers, without those that one
+    of the others is built on, how many they are, and the version that all their names pin. -#}
+{% macro named_ctes() -%}
 hits as (
     select term_hits.tier, term_hits.entity_id, term_hits.pinned_version, standing.kind_rank, standing.unique_id
     from term_hits
-    inner join standing on standing.doc_id = term_hits.doc_id
+    inner join standing on standing.doc_id = term_hits.doc_id and standing.about_entity_id is null
     qualify term_hits.tier = min(term_hits.tier) over ()
 ),
 
 {{ dbt_provenance.rival_ctes() }},
 
 named as materialized (
-    select entity_id, case when count(*) = count(pinned_version) then max(pinned_version) end as pinned_version
+    select entity_id, case when count(*) = count(pinned_version) then max(pinned_version) end as pinned_version, count(*) over () as named_count
     from hits
     where entity_id not in (select entity_id from outranked)
     group by entity_id
-),
-
-weighed as materialized (
-    select
-        standing.*,
-        {{ dbt_provenance.plain_version('standing.version_label') }} as plain_version,
-        {{ dbt_provenance.holds_on('standing', 'given.given_date') }} as holds_on_date
-    from standing
-    cross join given
-    inner join named on named.entity_id = standing.entity_id
-    where (select count(*) from named) = 1
-      and standing.evidence_type = case standing.entity_type when 'lineage' then 'lineage' when 'freshness' then 'freshness_policy' else 'definition' end
-      and coalesce({{ dbt_provenance.plain_version('standing.version_label') }} = given.given_version, given.given_version is null)
-      and coalesce({{ dbt_provenance.plain_version('standing.version_label') }} = {{ dbt_provenance.plain_version('named.pinned_version') }}, named.pinned_version is null)
-),
-
-asked as materialized (
-    select
-        coalesce(given.given_version, (select max(pinned_version) from named)) is not null as is_pinned,
-        given.given_date,
-        given.given_end,
-        given.date_is_impossible
-    from given
-),
-
--- the days at which the answer may change: the day asked for, and each day within the period at which a row begins, ends or is deprecated
-days as (
-    select given_date as day from asked where given_date is not null
-    union
-    select boundary
-    from (
-        select unnest([holds_from, holds_to, deprecation_date, date '0001-01-01']) as boundary from weighed where may_govern
-    ) as boundaries
-    cross join asked
-    where boundary is not null
-      and (asked.given_date is null or (asked.given_end is not null and boundary > asked.given_date and boundary <= asked.given_end))
-),
-
-ranked as (
-    select
-        days.day,
-        weighed.doc_id, weighed.evidence_id, weighed.fingerprint, weighed.holds_from,
-        {{ dbt_provenance.status_rank_on('weighed', 'days.day') }} as rank_on_day,
-        weighed.kind_rank
-    from days
-    cross join asked
-    inner join weighed
-        on weighed.may_govern
-        and ({{ dbt_provenance.holds_on('weighed', 'days.day') }} or (asked.is_pinned and weighed.holds_when_asked_only))
-),
-
-best as (
-    select *
-    from ranked
-    qualify rank() over (partition by day order by rank_on_day, kind_rank) = 1
-),
-
-moments as (
-    select
-        day,
-        count(*) as best_count,
-        count(distinct fingerprint) as fingerprint_count,
-        arg_min(doc_id, {'open': -coalesce(holds_from - date '0001-01-01', 0), 'evidence': evidence_id}) as doc_id,
-        arg_min(evidence_id, {'open': -coalesce(holds_from - date '0001-01-01', 0), 'evidence': evidence_id}) as evidence_id,
-        min(fingerprint) as fingerprint
-    from best
-    group by day
-),
-
-summary as (
-    select
-        (select count(*) from asker) as askers,
-        (select tenant_count from memberships_of_asker) as tenants,
-        (select count(*) from named) as entities,
-        (select count(*) from weighed) as weighed_rows,
-        (select count(*) from weighed where may_govern) as governing_rows,
-        (select count(*) from days) as day_count,
-        count(moments.day) as moment_count,
-        count(distinct moments.evidence_id) as evidence_count,
-        count(distinct moments.evidence_id || moments.fingerprint) as statement_count,
-        coalesce(max(moments.fingerprint_count), 0) as widest_disagreement,
-        coalesce(max(moments.best_count), 0) as widest_tie,
-        arg_max(moments.doc_id, moments.day) as latest_doc_id,
-        asked.is_pinned, asked.given_date, asked.given_end, asked.date_is_impossible
-    from asked
-    left join moments on true
-    group by all
-),
-
-verdict as materialized (
-    select
-        *,
-        case
-            when askers = 0 and tenants > 1 then {'outcome': 'clarify', 'reason': 'missing_tenant', 'missing': 'tenant'}
-            when askers = 0 or entities = 0 then {'outcome': 'not_found_or_not_authorized', 'reason': 'nothing_visible', 'missing': null}
-            when entities > 1 then {'outcome': 'clarify', 'reason': 'missing_entity', 'missing': 'entity'}
-            when weighed_rows = 0 then {'outcome': 'not_found_or_not_authorized', 'reason': 'nothing_visible', 'missing': null}
-            when date_is_impossible then {'outcome': 'clarify', 'reason': 'missing_as_of', 'missing': 'as_of'}
-            when governing_rows = 0 then {'outcome': 'clarify', 'reason': 'only_non_governing', 'missing': case when is_pinned then null else 'governing_definition' end}
-            when given_date is not null and moment_count = 0 then {'outcome': 'not_found_or_not_authorized', 'reason': 'no_version_on_date', 'missing': null}
-            when is_pinned and moment_count < day_count and given_date is not null then {'outcome': 'not_found_or_not_authorized', 'reason': 'no_version_on_date', 'missing': null}
-            when given_end is not null and (moment_count < day_count or statement_count > 1) and widest_disagreement <= 1 then {'outcome': 'clarify', 'reason': 'missing_as_of', 'missing': 'as_of'}
-            when given_end is not null and moment_count > 1 and widest_disagreement > 1 then {'outcome': 'clarify', 'reason': 'missing_as_of', 'missing': 'as_of'}
-            when given_date is null and not is_pinned and (statement_count <> 1 or widest_disagreement > 1) then {'outcome': 'clarify', 'reason': 'missing_as_of', 'missing': 'as_of'}
-            when widest_disagreement > 1 then {'outcome': 'conflict', 'reason': 'conflict', 'missing': 'decision'}
-            when widest_tie > 1 and (given_date is not null or is_pinned) then {'outcome': 'resolved', 'reason': 'duplicate_equal', 'missing': null}
-            when is_pinned then {'outcome': 'resolved', 'reason': 'version_pinned', 'missing': null}
-            when given_date is null then {'outcome': 'resolved', 'reason': 'only_version', 'missing': null}
-            else {'outcome': 'resolved', 'reason': 'governs', 'missing': null}
-        end as decision
-    from summary
 )
 {%- endmacro %}
 

@@ -1,5 +1,5 @@
 {#- Entities that answer to one text but of which one is built on the other (a model, the semantic model on it, the metric on that) are no
-    rivals: the best kind stands for all. From `hits` and `visible_policies`, the CTE `outranked`. The walk goes through visible nodes only. -#}
+    rivals: the best kind stands for all. From `hits` and `asker`, the CTE `outranked`. The walk goes through visible nodes only. -#}
 {% macro rival_ctes() -%}
 rivals as materialized (
     select entity_id, min(kind_rank) as kind_rank
@@ -16,15 +16,14 @@ ancestry as (
         union
         select walked.root_entity_id, edges.upstream_entity_id, edges.upstream_id, walked.steps + 1
         from walked
+        cross join asker
         inner join {{ dbt_provenance.relation('prov_int_edges') }} as edges on edges.downstream_id = walked.node_id
         where walked.steps < 6
           and edges.edge_kind <> 'documentation'
-          and edges.recorded_from_utc <= (select given_known_at from given)
-          and coalesce(edges.recorded_to_utc > (select given_known_at from given), true)
-          and {{ dbt_provenance.is_not_struck('edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
-          and {{ dbt_provenance.is_not_struck('edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
-          and edges.upstream_policy_id in (select policy_id from visible_policies)
-          and edges.downstream_policy_id in (select policy_id from visible_policies)
+          and edges.recorded_from_utc <= asker.given_known_at
+          and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
+          and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+          and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
     )
 
     select distinct root_entity_id, reached_entity_id from walked where root_entity_id <> reached_entity_id

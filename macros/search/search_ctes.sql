@@ -61,10 +61,11 @@ corpus as materialized (
             where parts.doc_id = documents.doc_id and parts.part_policy_id in (select policy_id from visible_policies)
         ), 0) else 0 end as bag_length
     from {{ dbt_provenance.relation('prov_int_documents') }} as documents
-    cross join given
-    where documents.recorded_from_utc <= given.given_known_at
-      and {{ dbt_provenance.row_stands('documents') }}
-      and {{ dbt_provenance.may_see('documents') }}
+    inner join visible_policies on visible_policies.policy_id = documents.policy_id
+    cross join asker
+    where documents.recorded_from_utc <= asker.given_known_at
+      and {{ dbt_provenance.row_stands('documents', 'asker.given_known_at') }}
+      and case when len(asker.struck_keys) = 0 then true else not list_has_any(asker.struck_keys, documents.ledger_keys) end
 ),
 
 corpus_size as materialized (
@@ -113,20 +114,21 @@ scored as (
 ),
 
 matched as materialized (
-    select scored.tier, scored.millionths, documents.*
+    select scored.tier, scored.millionths, documents.* replace ({{ dbt_provenance.starts_when_recorded('documents') }} as starts_when_recorded), asker.given_date, asker.given_known_at
     from scored
     inner join {{ dbt_provenance.relation('prov_int_documents') }} as documents on documents.doc_id = scored.doc_id
-    cross join given
-    where coalesce(strpos(given.given_types, ',' || documents.entity_type || ',') > 0, true)
+    cross join asker
+    where coalesce(strpos(asker.given_types, ',' || documents.entity_type || ',') > 0, true)
       and {{ dbt_provenance.matches_quoted('scored.doc_id') }}
 ),
 
 -- intervals that depend on other rows of the entity
 seen as materialized (
-    select evidence.*
+    select {{ dbt_provenance.seen_columns('evidence') }}, cast(null as date) as formula_from, cast(null as date) as formula_to
     from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
+    cross join asker
     where evidence.entity_id in (select entity_id from matched where is_contextual)
-      and evidence.recorded_from_utc <= (select given_known_at from given)
+      and evidence.recorded_from_utc <= asker.given_known_at
       and {{ dbt_provenance.may_see('evidence') }}
 ),
 
@@ -136,10 +138,9 @@ dated as (
     select
         matched.*,
         case when matched.is_contextual then standing.holds_from else {{ dbt_provenance.row_holds_from('matched') }} end as holds_from,
-        case when matched.is_contextual then standing.holds_to else {{ dbt_provenance.row_holds_to('matched') }} end as holds_to,
-        matched.is_contextual and standing.holds_when_asked_only as holds_when_asked_only
+        case when matched.is_contextual then standing.holds_to else {{ dbt_provenance.row_holds_to('matched', 'matched.given_known_at') }} end as holds_to,
+        matched.is_contextual and coalesce(standing.holds_when_asked_only, false) as holds_when_asked_only
     from matched
-    cross join given
     left join standing on matched.is_contextual and standing.doc_id = matched.doc_id
 ),
 
@@ -149,13 +150,12 @@ laned as (
         case
             when dated.status not in ('draft', 'superseded', 'archived')
                 and (
-                    ({{ dbt_provenance.holds_on('dated', 'given.given_date') }} and given.given_date is not null)
-                    or (given.given_date is null and dated.interval_is_sound and not dated.holds_when_asked_only and coalesce(dated.holds_from < dated.holds_to, true))
+                    ({{ dbt_provenance.holds_on('dated', 'dated.given_date') }} and dated.given_date is not null)
+                    or (dated.given_date is null and dated.interval_is_sound and not dated.holds_when_asked_only and coalesce(dated.holds_from < dated.holds_to, true))
                 ) then 'answer'
             else 'conflict'
         end as lane
     from dated
-    cross join given
 ),
 
 placed as materialized (

@@ -4,138 +4,134 @@
         dbt        the newest revision of each version, handed over from version to version as latest_version moved
         observed   each revision from the day it was recorded to the day the next one was; the first is open backwards
 
-    Reads a CTE `seen` (visible revisions of whole entities, recorded at or before given_known_at) and gives `standing`: its rows with
-    holds_from, holds_to (dates, half-open, null is open), holds_when_asked_only, superseded_by. -#}
+    Reads a CTE `seen` (visible revisions of whole entities with the columns of `seen_columns`, recorded at or before given_known_at) and gives
+    `standing`: its rows with holds_from, holds_to (dates, half-open, null is open), holds_when_asked_only, superseding_evidence_id. Few columns
+    and windows in place of joins: the price of a call is its planning. -#}
 {% macro standing_ctes() -%}
+-- a dbt model with all its versions (before it had versions it was one resource), and what each evidence says last of what it supersedes
 timed as (
     select
         seen.*,
         {{ dbt_provenance.row_holds_from('seen') }} as own_from,
-        {{ dbt_provenance.row_holds_to('seen') }} as own_to
-    from seen
-    cross join given
-    where {{ dbt_provenance.row_stands('seen') }}
-),
-
--- a dbt model with all its versions; before it had versions it was one resource
-modelled as (
-    select
-        doc_id, entity_id, evidence_type, project_name, evidence_id, validity_basis, dbt_version_label, deprecation_date, is_below_at_first, passed_utc, reached_utc, first_recorded_utc,
+        {{ dbt_provenance.row_holds_to('seen', 'seen.given_known_at') }} as own_to,
         min(first_recorded_utc) over model_rows as model_first_utc,
         bool_or(validity_basis = 'dbt') over model_rows as has_versions,
-        arg_max(latest_version, raw_id) filter (where validity_basis = 'dbt') over model_rows as model_latest
-    from timed
-    window model_rows as (partition by entity_id, evidence_type, project_name, resource_type)
+        arg_max(latest_version, raw_id) filter (where validity_basis = 'dbt') over model_rows as model_latest,
+        lead(evidence_id) over versions as next_evidence_id,
+        lead(dbt_version_label) over versions as next_version_label,
+        {{ dbt_provenance.plain_version('last_value(supersedes_label) over revisions') }} as superseded_label,
+        last_value(may_govern) over revisions as still_may_govern
+    from seen
+    where {{ dbt_provenance.row_stands('seen', 'seen.given_known_at') }}
+    window
+        model_rows as (partition by entity_id, evidence_type, project_name, resource_type),
+        versions as (partition by entity_id, evidence_type, project_name, validity_basis = 'dbt' order by {{ dbt_provenance.version_order('dbt_version_label') }}),
+        revisions as (partition by evidence_id order by raw_id rows between unbounded preceding and unbounded following)
 ),
 
 -- versions of one dbt model hand over to the next one that latest_version has reached
 handed as (
     select
-        modelled.*,
-        lead(evidence_id) over versions as next_evidence_id,
-        coalesce({{ dbt_provenance.version_order('lead(dbt_version_label) over versions') }} <= {{ dbt_provenance.version_order('model_latest') }}, false) as next_is_reached,
-        {{ dbt_provenance.version_order('dbt_version_label') }} > {{ dbt_provenance.version_order('model_latest') }} as is_prerelease,
-        is_below_at_first and deprecation_date is null as has_no_known_end
-    from modelled
-    where validity_basis = 'dbt'
-    window versions as (partition by entity_id, evidence_type, project_name order by {{ dbt_provenance.version_order('dbt_version_label') }})
+        *,
+        validity_basis = 'dbt' and coalesce({{ dbt_provenance.version_order('next_version_label') }} <= {{ dbt_provenance.version_order('model_latest') }}, false) as next_is_reached,
+        validity_basis = 'dbt' and {{ dbt_provenance.version_order('dbt_version_label') }} > {{ dbt_provenance.version_order('model_latest') }} as is_prerelease,
+        coalesce(is_below_at_first, false) and deprecation_date is null as has_no_known_end
+    from timed
 ),
 
 handovers as (
     select
-        handed.*,
+        *,
         next_is_reached and has_no_known_end as is_unknown,
         case when next_is_reached and not has_no_known_end then
-            least(deprecation_date, case when passed_utc <= given.given_known_at then cast(passed_utc as date) end)
-        end as handover_date,
-        case when reached_utc <= given.given_known_at then cast(reached_utc as date) end as reached_date
+            least(deprecation_date, case when passed_utc <= given_known_at then cast(passed_utc as date) end)
+        end as handover_date
     from handed
-    cross join given
 ),
 
--- a version begins where the ones below it have ended, so that no two of them hold at once; else where it was reached, or was first seen
--- when the model was known already; else it is open backwards
-version_intervals as (
+-- a version begins where the ones below it have ended, so that no two of them hold at once; only what may govern, and still says so, closes
+-- the version that it says it supersedes
+closed as (
     select
         *,
-        coalesce(
-            max(handover_date) over (
-                partition by entity_id, evidence_type, project_name order by {{ dbt_provenance.version_order('dbt_version_label') }}
-                rows between unbounded preceding and 1 preceding
-            ),
-            reached_date,
-            case when first_recorded_utc > model_first_utc then cast(first_recorded_utc as date) end
-        ) as version_from
+        max(handover_date) over (
+            partition by entity_id, evidence_type, project_name, validity_basis = 'dbt' order by {{ dbt_provenance.version_order('dbt_version_label') }}
+            rows between unbounded preceding and 1 preceding
+        ) as handed_over_on,
+        list_min(list_filter(
+            list({'superseded_on': coalesce(own_from, date '0001-01-01'), 'closing_id': evidence_id, 'closed_label': superseded_label})
+                filter (where may_govern and still_may_govern and interval_is_sound and {{ dbt_provenance.plain_version('supersedes_label') }} = superseded_label)
+                over (partition by entity_id, evidence_type),
+            lambda one_closing: one_closing.closed_label = {{ dbt_provenance.plain_version('version_label') }} and one_closing.closing_id <> evidence_id
+        )) as closing
     from handovers
-),
-
--- only what may govern, and still says so, closes the version that it says it supersedes
-supersessions as (
-    select
-        timed.doc_id,
-        arg_min(closing.evidence_id, {'day': coalesce(closing.own_from, date '0001-01-01'), 'evidence': closing.evidence_id}) as superseding_evidence_id,
-        min(coalesce(closing.own_from, date '0001-01-01')) as superseded_on
-    from timed
-    inner join (
-        select
-            *,
-            lower(last_value(supersedes_label) over revisions) as superseded_label,
-            last_value(may_govern) over revisions as still_may_govern
-        from timed
-        window revisions as (partition by evidence_id order by raw_id rows between unbounded preceding and unbounded following)
-    ) as closing
-        on closing.entity_id = timed.entity_id and closing.evidence_type = timed.evidence_type and closing.evidence_id <> timed.evidence_id
-        and closing.superseded_label = lower(timed.version_label) and lower(closing.supersedes_label) = closing.superseded_label
-    where closing.may_govern and closing.still_may_govern and closing.interval_is_sound
-    group by timed.doc_id
 ),
 
 standing as (
     select
-        timed.* exclude (own_from, own_to),
+        * exclude (own_from, own_to, closing, handed_over_on),
         case
-            when timed.validity_basis = 'dbt' then version_intervals.version_from
+            -- else where it was reached, or was first seen when the model was known already; else it is open backwards
+            when validity_basis = 'dbt' then coalesce(
+                handed_over_on,
+                case when reached_utc <= given_known_at then cast(reached_utc as date) end,
+                case when first_recorded_utc > model_first_utc then cast(first_recorded_utc as date) end
+            )
             -- a model that had versions and has none any more
-            when timed.validity_basis = 'observed' and modelled.has_versions and timed.first_recorded_utc > modelled.model_first_utc then coalesce(timed.own_from, cast(timed.first_recorded_utc as date))
-            else timed.own_from
+            when validity_basis = 'observed' and has_versions and first_recorded_utc > model_first_utc then coalesce(own_from, cast(first_recorded_utc as date))
+            else greatest(own_from, formula_from)
         end as holds_from,
-        case when timed.validity_basis = 'dbt' then least(version_intervals.handover_date, timed.own_to) else least(timed.own_to, supersessions.superseded_on) end as holds_to,
-        coalesce(version_intervals.is_prerelease or version_intervals.is_unknown, false) as holds_when_asked_only,
-        coalesce(supersessions.superseding_evidence_id, case when version_intervals.handover_date is not null or version_intervals.is_unknown then version_intervals.next_evidence_id end) as superseding_evidence_id
-    from timed
-    inner join modelled on modelled.doc_id = timed.doc_id
-    left join version_intervals on version_intervals.doc_id = timed.doc_id
-    left join supersessions on supersessions.doc_id = timed.doc_id
+        case when validity_basis = 'dbt' then least(handover_date, own_to) else least(own_to, formula_to, closing.superseded_on) end as holds_to,
+        is_prerelease or is_unknown as holds_when_asked_only,
+        coalesce(closing.closing_id, case when handover_date is not null or is_unknown then next_evidence_id end) as superseding_evidence_id
+    from closed
 )
 {%- endmacro %}
 
-{#- What of that can be told from the row alone. A state that was replaced on the day it was recorded lives in recorded time only; a page
+{#- What standing_ctes needs of a row of evidence, with the answers that depend on the asker; `asker` is joined. -#}
+{% macro seen_columns(row) -%}
+    asker.given_known_at,
+    {%- for column in ['doc_id', 'raw_id', 'evidence_id', 'entity_id', 'entity_type', 'entity_name', 'evidence_type', 'unique_id', 'resource_type', 'project_name', 'source_kind',
+        'version_label', 'dbt_version_label', 'latest_version', 'deprecation_date', 'supersedes_label', 'status', 'status_rank', 'kind_rank', 'may_govern', 'validity_basis', 'interval_is_sound',
+        'declared_from', 'declared_to', 'recorded_date', 'recorded_from_utc', 'first_recorded_utc', 'next_recorded_from_utc', 'chain_until_utc', 'gone_from_utc',
+        'is_below_at_first', 'reached_utc', 'passed_utc'] %}
+    {{ row }}.{{ column }},
+    {%- endfor %}
+    {{ dbt_provenance.starts_when_recorded(row) }} as starts_when_recorded
+{%- endmacro %}
+
+{#- Whether observed validity begins with the recording, for this asker: not where what lies before is hidden. -#}
+{% macro starts_when_recorded(row) -%}
+    {{ row }}.starts_when_recorded and coalesce(list_contains(asker.policy_list, {{ row }}.before_gap_policy_id), false)
+{%- endmacro %}
+
+{#- What can be told from the row alone. A state that was replaced on the day it was recorded lives in recorded time only; a page
     that is gone is withdrawn, a dbt resource that is gone held until then. -#}
-{% macro row_stands(row) -%}
+{% macro row_stands(row, known_at) -%}
     (
-        coalesce({{ row }}.next_recorded_from_utc > given.given_known_at, true)
+        coalesce({{ row }}.next_recorded_from_utc > {{ known_at }}, true)
         or (
             {{ row }}.validity_basis = 'observed'
-            and coalesce({{ row }}.chain_until_utc > given.given_known_at, true)
+            and coalesce({{ row }}.chain_until_utc > {{ known_at }}, true)
             and cast({{ row }}.next_recorded_from_utc as date) <> {{ row }}.recorded_date
         )
     )
-    and not ({{ row }}.source_kind = 'page' and coalesce({{ row }}.gone_from_utc <= given.given_known_at, false))
+    and not ({{ row }}.source_kind = 'page' and coalesce({{ row }}.gone_from_utc <= {{ known_at }}, false))
 {%- endmacro %}
 
-{% macro row_holds_from(row) -%}
+{#- `starts_when_recorded` is the row's own, or of `starts_when_recorded(row)` where the row does not come from `seen`. -#}
+{% macro row_holds_from(row, starts_when_recorded=none) -%}
     case
         when {{ row }}.validity_basis = 'declared' then {{ row }}.declared_from
-        when {{ row }}.validity_basis = 'observed' and {{ row }}.starts_when_recorded
-            and {{ row }}.before_gap_policy_id in (select policy_id from visible_policies) then {{ row }}.recorded_date
+        when {{ row }}.validity_basis = 'observed' and {{ starts_when_recorded or row ~ '.starts_when_recorded' }} then {{ row }}.recorded_date
     end
 {%- endmacro %}
 
-{% macro row_holds_to(row) -%}
+{% macro row_holds_to(row, known_at) -%}
     least(
         case when {{ row }}.validity_basis = 'declared' then {{ row }}.declared_to end,
-        case when {{ row }}.validity_basis = 'observed' and {{ row }}.next_recorded_from_utc <= given.given_known_at then cast({{ row }}.next_recorded_from_utc as date) end,
-        case when {{ row }}.gone_from_utc <= given.given_known_at then cast({{ row }}.gone_from_utc as date) end
+        case when {{ row }}.validity_basis = 'observed' and {{ row }}.next_recorded_from_utc <= {{ known_at }} then cast({{ row }}.next_recorded_from_utc as date) end,
+        case when {{ row }}.gone_from_utc <= {{ known_at }} then cast({{ row }}.gone_from_utc as date) end
     )
 {%- endmacro %}
 

@@ -28,21 +28,20 @@ found as materialized (
     from spans
     inner join {{ dbt_provenance.relation('prov_int_names') }} as names on names.span_key = spans.span_text
     inner join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence on evidence.doc_id = names.doc_id
-    cross join given
-    where evidence.recorded_from_utc <= given.given_known_at
-      and {{ dbt_provenance.row_stands('evidence') }}
+    cross join asker
+    where evidence.recorded_from_utc <= asker.given_known_at
+      and {{ dbt_provenance.row_stands('evidence', 'asker.given_known_at') }}
       and {{ dbt_provenance.may_see('evidence') }}
 ),
 
 steps as (
     select edges.downstream_id, edges.upstream_id, edges.upstream_entity_id, edges.upstream_type, edges.edge_role
     from {{ dbt_provenance.relation('prov_int_edges') }} as edges
-    cross join given
-    where edges.recorded_from_utc <= given.given_known_at
-      and coalesce(edges.recorded_to_utc > given.given_known_at, true)
-      and edges.upstream_policy_id in (select policy_id from visible_policies)
-      and edges.downstream_policy_id in (select policy_id from visible_policies)
-      and not list_contains((select entity_ids from struck), edges.upstream_entity_id)
+    cross join asker
+    where edges.recorded_from_utc <= asker.given_known_at
+      and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
+      and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+      and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
 ),
 
 -- what the pages among them are about: the entity of the best kind, when several answer to the page's word for it
@@ -93,7 +92,7 @@ hits as (
     group by subjects.first_word, subjects.span_words, subjects.span_text, subjects.entity_id, subjects.entity_type, subjects.entity_name, subjects.about_entity_id
 )
 
-select memberships_of_asker.tenant_count, hits.*
-from memberships_of_asker
+select asker.tenant_count, hits.*
+from asker
 left join hits on true
 order by hits.first_word, hits.word_count, hits.tier, hits.entity_id

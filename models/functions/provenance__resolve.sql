@@ -1,50 +1,44 @@
 {{ config(alias='resolve') }}
 with {{ dbt_provenance.resolve_ctes() }},
 
-picked as (
-    select standing.*
+picked as materialized (
+    select weighed.*
     from verdict
-    inner join standing on standing.doc_id = verdict.latest_doc_id and verdict.decision.outcome = 'resolved'
+    inner join weighed
+        on weighed.doc_id = verdict.latest_doc_id and weighed.holds_from is not distinct from verdict.latest_from and verdict.decision.outcome = 'resolved'
 ),
 
 {{ dbt_provenance.shown_ctes() }},
 
--- what else is said on or about the entity
-contrary as (
-    select standing.doc_id
+-- what else is said on the entity or about it, and when the next on it begins
+beside as (
+    select
+        len(list_distinct(list(standing.doc_id) filter (
+            where standing.status = 'draft'
+            or case
+                when standing.about_entity_id is not null then standing.status = 'superseded' and (asker.given_date is null or {{ dbt_provenance.holds_on('standing', 'asker.given_date') }})
+                when standing.formula is not null and picked.formula is not null and standing.fingerprint <> picked.fingerprint and standing.evidence_id <> picked.evidence_id
+                    then case when asker.given_date is not null then {{ dbt_provenance.holds_on('standing', 'asker.given_date') }}
+                        else coalesce(standing.holds_from < picked.holds_to, true) and coalesce(picked.holds_from < standing.holds_to, true) end
+            end
+        ))) as contrary_count,
+        min(standing.holds_from) filter (
+            where standing.about_entity_id is null and standing.may_govern and not standing.holds_when_asked_only and standing.holds_from > asker.given_date
+        ) as scheduled_from
     from standing
-    cross join picked
-    cross join asked
-    where standing.entity_id = picked.entity_id and standing.evidence_type = picked.evidence_type and standing.doc_id <> picked.doc_id
-      and (
-          standing.status = 'draft'
-          or (standing.formula is not null and picked.formula is not null and standing.fingerprint <> picked.fingerprint
-              and standing.evidence_id <> picked.evidence_id
-              and case when asked.given_date is not null then {{ dbt_provenance.holds_on('standing', 'asked.given_date') }}
-                  else coalesce(standing.holds_from < picked.holds_to, true) and coalesce(picked.holds_from < standing.holds_to, true) end)
-      )
-    union
-    select pages.doc_id
-    from ({{ dbt_provenance.pages_about('picked') }}) as pages
-    cross join asked
-    where pages.status = 'draft' or (pages.status = 'superseded' and ({{ dbt_provenance.holds_on('pages', 'asked.given_date') }} or asked.given_date is null))
-),
-
-next_start as (
-    select min(standing.holds_from) as scheduled_from
-    from standing
-    cross join picked
-    cross join asked
-    where standing.entity_id = picked.entity_id and standing.evidence_type = picked.evidence_type and standing.doc_id <> picked.doc_id
-      and standing.may_govern and not standing.holds_when_asked_only and standing.holds_from > asked.given_date
+    inner join picked
+        on coalesce(standing.about_entity_id, standing.entity_id) = picked.entity_id
+        and (standing.about_entity_id is not null or standing.evidence_type = picked.evidence_type)
+        and standing.doc_id <> picked.doc_id
+    cross join asker
 )
 
 select
     verdict.decision.outcome as outcome,
     verdict.decision.reason as reason,
     verdict.decision.missing as missing,
-    case when verdict.decision.outcome <> 'not_found_or_not_authorized' and verdict.entities = 1 then (select max(entity_id) from named) end as entity_id,
-    case when verdict.decision.outcome <> 'not_found_or_not_authorized' and verdict.entities = 1 then (select max(entity_type) from weighed) end as entity_type,
+    case when verdict.decision.outcome <> 'not_found_or_not_authorized' then verdict.only_entity_id end as entity_id,
+    case when verdict.decision.outcome <> 'not_found_or_not_authorized' then verdict.only_entity_type end as entity_type,
     shown.evidence_id,
     shown.revision,
     shown.evidence_type,
@@ -68,9 +62,10 @@ select
     shown.is_redacted as redacted,
     shown.recorded_from_utc,
     shown.superseding_evidence_id as superseded_by,
-    (select scheduled_from from next_start) as scheduled_from,
-    case when verdict.decision.outcome = 'resolved' then (select count(*) from contrary) end as conflict_count,
+    beside.scheduled_from,
+    case when verdict.decision.outcome = 'resolved' then coalesce(beside.contrary_count, 0) end as conflict_count,
     case when verdict.decision.outcome <> 'not_found_or_not_authorized' then {{ dbt_provenance.index_state() }} end as index_state,
     case when verdict.decision.outcome <> 'not_found_or_not_authorized' then {{ dbt_provenance.literal(target.name) }} end as target_name
 from verdict
+cross join beside
 left join shown on true

@@ -1,51 +1,34 @@
 {{ config(alias='resolve_candidates') }}
 with {{ dbt_provenance.resolve_ctes() }},
 
-candidates as (
+-- the statements on the entities that answer, and, of a single one, the pages that say they are about it
+picked as (
     select
         standing.*,
+        verdict.given_date,
         case
+            when standing.about_entity_id is not null then case when standing.status in ('draft', 'superseded') then 'conflicting' else 'supporting' end
             when verdict.entities > 1 then 'candidate'
-            when verdict.decision.outcome = 'conflict' and standing.doc_id in (
-                select best.doc_id from best inner join (select max(day) as day from moments where fingerprint_count > 1) as disputed on disputed.day = best.day
-            ) then 'conflicting'
-            when verdict.decision.outcome = 'resolved' and standing.doc_id = verdict.latest_doc_id then 'governing'
+            when verdict.decision.outcome = 'conflict' and standing.doc_id in (select best.doc_id from best inner join verdict on verdict.disputed_day = best.one_day) then 'conflicting'
+            when verdict.decision.outcome = 'resolved' and standing.doc_id = verdict.latest_doc_id and standing.holds_from is not distinct from verdict.latest_from then 'governing'
             when not standing.may_govern then 'non_governing'
-            when asked.given_date is null or {{ dbt_provenance.holds_on('standing', 'asked.given_date') }} then 'candidate'
+            when verdict.given_date is null or {{ dbt_provenance.holds_on('standing', 'verdict.given_date') }} then 'candidate'
             else 'other_period'
         end as candidate_role
     from standing
+    inner join named on named.entity_id = coalesce(standing.about_entity_id, standing.entity_id)
     cross join verdict
-    cross join asked
-    inner join named as asked_entities on asked_entities.entity_id = standing.entity_id
-    where standing.evidence_type = case standing.entity_type when 'lineage' then 'lineage' when 'freshness' then 'freshness_policy' else 'definition' end
-      and verdict.askers = 1
-),
-
--- pages that say they are about the entity
-subject as (
-    select entity_id, any_value(entity_type) as entity_type, any_value(entity_name) as entity_name
-    from standing
-    where entity_id in (select entity_id from named) and (select count(*) from named) = 1
-    group by entity_id
-),
-
-about as (
-    select pages.*, case when pages.status in ('draft', 'superseded') then 'conflicting' else 'supporting' end as candidate_role
-    from ({{ dbt_provenance.pages_about('subject') }}) as pages
-),
-
-picked as (
-    select * from candidates
-    union all by name
-    select * from about
+    where case
+        when standing.about_entity_id is not null then named.named_count = 1
+        else standing.evidence_type = case standing.entity_type when 'lineage' then 'lineage' when 'freshness' then 'freshness_policy' else 'definition' end
+    end
 ),
 
 {{ dbt_provenance.shown_ctes() }}
 
 select
     shown.candidate_role,
-    shown.fingerprint as candidate_group,
+    case when not shown.is_redacted then shown.fingerprint end as candidate_group,
     shown.entity_id,
     shown.entity_type,
     shown.evidence_id,
@@ -55,7 +38,7 @@ select
     shown.status,
     shown.holds_from as valid_from,
     shown.holds_to as valid_to,
-    case when asked.given_date is null then null when {{ dbt_provenance.holds_on('shown', 'asked.given_date') }} then true else false end as holds_on_date,
+    case when shown.given_date is null then null when {{ dbt_provenance.holds_on('shown', 'shown.given_date') }} then true else false end as holds_on_date,
     shown.validity_basis,
     shown.title,
     shown.definition_text,
@@ -74,5 +57,4 @@ select
     shown.recorded_from_utc,
     shown.superseding_evidence_id as superseded_by
 from shown
-cross join asked
 order by shown.entity_id, shown.candidate_role, shown.holds_from desc, shown.evidence_id

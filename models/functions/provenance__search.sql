@@ -1,35 +1,36 @@
 {{ config(alias='search') }}
 with {{ dbt_provenance.search_ctes() }},
 
-picked as (
-    select evidence.*, placed.lane, placed.place, placed.tier as match_tier, placed.millionths, placed.total_in_lane, placed.holds_from, placed.holds_to, placed.holds_when_asked_only
+shown as (
+    select placed.*, evidence.revision, evidence.title, evidence.version_label, evidence.status_rank, evidence.kind_rank, evidence.may_govern,
+        -- a text of lineage names what it is built from
+        case when not (evidence.evidence_type = 'lineage' and (not list_has_all(asker.policy_list, evidence.named_policy_ids) or list_has_any(asker.struck_keys, evidence.named_keys)))
+            then evidence.definition_text end as definition_text
     from placed
     inner join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence on evidence.doc_id = placed.doc_id
+    cross join asker
 ),
-
-{{ dbt_provenance.shown_ctes() }},
 
 -- what stands beside a result on its own entity: the best of them governs
 peers as (
-    select evidence.entity_id, evidence.evidence_type, evidence.doc_id, evidence.status_rank, evidence.kind_rank, evidence.interval_is_sound,
-        case when standing.doc_id is not null then standing.holds_from else {{ dbt_provenance.row_holds_from('evidence') }} end as holds_from,
-        case when standing.doc_id is not null then standing.holds_to else {{ dbt_provenance.row_holds_to('evidence') }} end as holds_to,
+    select evidence.entity_id, evidence.evidence_type, evidence.status_rank, evidence.kind_rank, evidence.interval_is_sound, asker.given_date,
+        case when standing.doc_id is not null then standing.holds_from else {{ dbt_provenance.row_holds_from('evidence', dbt_provenance.starts_when_recorded('evidence')) }} end as holds_from,
+        case when standing.doc_id is not null then standing.holds_to else {{ dbt_provenance.row_holds_to('evidence', 'asker.given_known_at') }} end as holds_to,
         coalesce(standing.holds_when_asked_only, false) as holds_when_asked_only
     from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
-    cross join given
+    cross join asker
     left join standing on standing.doc_id = evidence.doc_id
     where evidence.entity_id in (select entity_id from placed where lane = 'answer')
       and evidence.may_govern
-      and evidence.recorded_from_utc <= given.given_known_at
-      and {{ dbt_provenance.row_stands('evidence') }}
+      and evidence.recorded_from_utc <= asker.given_known_at
+      and {{ dbt_provenance.row_stands('evidence', 'asker.given_known_at') }}
       and {{ dbt_provenance.may_see('evidence') }}
 ),
 
 governing as (
     select peers.entity_id, peers.evidence_type, min(peers.status_rank * 100 + peers.kind_rank) as best_rank
     from peers
-    cross join given
-    where given.given_date is null or {{ dbt_provenance.holds_on('peers', 'given.given_date') }}
+    where given_date is null or {{ dbt_provenance.holds_on('peers', 'peers.given_date') }}
     group by peers.entity_id, peers.evidence_type
 ),
 
@@ -54,7 +55,7 @@ matched_columns as (
 select
     shown.lane,
     shown.place as rank,
-    shown.match_tier as tier,
+    shown.tier as tier,
     shown.millionths / 1e6 as score,
     shown.evidence_id,
     shown.revision,
@@ -71,15 +72,15 @@ select
         when shown.lane = 'answer' then 'supporting'
         when shown.status in ('draft', 'superseded', 'archived') then shown.status
         when shown.holds_when_asked_only then 'not in force'
-        when shown.holds_from > given.given_date then 'scheduled'
+        when shown.holds_from > shown.given_date then 'scheduled'
         when not shown.interval_is_sound then 'unreadable validity'
         else 'other period'
     end as label,
     array_to_string(matched_names.term_list, ', ') as matched_terms,
     case
-        when shown.match_tier = 0 then 'id'
-        when shown.match_tier = 1 or matched_names.field_mask & 1 > 0 then 'name'
-        when shown.match_tier = 2 or matched_names.field_mask & 2 > 0 then 'synonym'
+        when shown.tier = 0 then 'id'
+        when shown.tier = 1 or matched_names.field_mask & 1 > 0 then 'name'
+        when shown.tier = 2 or matched_names.field_mask & 2 > 0 then 'synonym'
         when matched_names.field_mask & 4 > 0 then 'title'
         when matched_names.field_mask & 8 > 0 then matched_columns.part_label
         else 'text'
@@ -88,7 +89,6 @@ select
     shown.total_in_lane as total_visible,
     true as text_untrusted
 from shown
-cross join given
 left join governing on governing.entity_id = shown.entity_id and governing.evidence_type = shown.evidence_type
 left join matched_names on matched_names.doc_id = shown.doc_id
 left join matched_columns on matched_columns.doc_id = shown.doc_id

@@ -6,7 +6,7 @@ with lengths as (
 ),
 
 superseding as (
-    select distinct entity_id, evidence_type, lower(supersedes_label) as superseded_label
+    select distinct entity_id, evidence_type, {{ dbt_provenance.plain_version('supersedes_label') }} as superseded_label
     from {{ dbt_provenance.relation('prov_int_evidence') }}
     where supersedes_label is not null
 )
@@ -17,8 +17,10 @@ select
     coalesce(lengths.bag_length, 0) as bag_length,
     coalesce(lengths.has_guarded_parts, false) as has_guarded_parts,
     -- whether its interval depends on other rows of the entity
-    evidence.validity_basis = 'dbt' or superseding.superseded_label is not null as is_contextual,
+    superseding.superseded_label is not null
+        or bool_or(evidence.validity_basis = 'dbt') over (partition by evidence.entity_id, evidence.evidence_type, evidence.project_name) as is_contextual,
     evidence.evidence_id,
+    evidence.ledger_keys,
     evidence.entity_id,
     evidence.entity_type,
     evidence.evidence_type,
@@ -39,6 +41,6 @@ from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
 left join lengths on lengths.doc_id = evidence.doc_id
 left join superseding
     on superseding.entity_id = evidence.entity_id and superseding.evidence_type = evidence.evidence_type
-    and superseding.superseded_label = lower(evidence.version_label)
+    and superseding.superseded_label = {{ dbt_provenance.plain_version('evidence.version_label') }}
 where evidence.policy_id is not null
 order by evidence.policy_id, evidence.doc_id

@@ -3,17 +3,34 @@ with subjects as (
     select * from {{ dbt_provenance.relation('prov_int_subjects') }}
 ),
 
--- what is left out of a content's hash: columns with a policy of their own, which not everybody may see who sees the rest
-guarded_columns as (
-    select subjects.raw_id, coalesce(guards.patch, cast('{}' as json)) as patch
+-- what is left out of a content's hash: parts with a policy of their own, which not everybody may see who sees the rest
+guarded_parts as (
+    select project_name, unique_id, segment
+        {%- for part_kind in ['column', 'measure', 'dimension', 'entity'] %},
+        coalesce(list(part_name) filter (where part_kind = '{{ part_kind }}'), []) as {{ part_kind }}_names
+        {%- endfor %}
+    from {{ dbt_provenance.relation('prov_int_guards') }}
+    where part_kind <> ''
+    group by project_name, unique_id, segment
+),
+
+left_out as (
+    select
+        subjects.raw_id,
+        -- put together as text, for patches do not add up, and for each state alike, for a patch moves keys; a mapping or a list of which
+        -- nothing is left is not there
+        cast('{' || concat_ws(', ',
+            '"columns": ' || case when not list_has_all(coalesce(guarded_parts.column_names, []), json_keys(subjects.document, '$.columns'))
+                then coalesce(cast(to_json(map(guarded_parts.column_names, list_transform(guarded_parts.column_names, lambda one_name: cast(null as varchar)))) as varchar), '{}') else 'null' end,
+            case when list_contains(guarded_parts.entity_names, json_extract_string(subjects.document, '$.primary_entity')) then '"primary_entity": null' end
+            {%- for list_name, part_kind in [('measures', 'measure'), ('dimensions', 'dimension'), ('entities', 'entity')] %},
+            '"{{ list_name }}": ' || coalesce(cast(to_json(nullif(list_filter(cast(json_extract(subjects.document, '$.{{ list_name }}[*]') as json[]),
+                lambda one_part: not coalesce(list_contains(guarded_parts.{{ part_kind }}_names, json_extract_string(one_part, '$.name')), false)), [])) as varchar), 'null')
+            {%- endfor %}
+        ) || '}' as json) as patch
     from subjects
-    left join (
-        select project_name, unique_id, segment, json_group_object(part_name, null) as patch
-        from {{ dbt_provenance.relation('prov_int_guards') }}
-        where part_kind = 'column'
-        group by project_name, unique_id, segment
-    ) as guards
-        on guards.project_name = subjects.project_name and guards.unique_id = subjects.unique_id and guards.segment = subjects.segment
+    left join guarded_parts
+        on guarded_parts.project_name = subjects.project_name and guarded_parts.unique_id = subjects.unique_id and guarded_parts.segment = subjects.segment
 ),
 
 -- who builds a relation owns it: a source over a relation that another project builds is described from outside
@@ -162,6 +179,18 @@ version_history as (
     window own_rows as (partition by evidence_id order by raw_id rows between unbounded preceding and unbounded following)
 ),
 
+-- the policies of what a statement names, and the ids by which the ledger may take that: whoever does not pass them all does not see its
+-- formula. What nobody may see, or nobody knows, stands as -1.
+naming as (
+    select
+        named.raw_id, named.type_code,
+        list(distinct coalesce(nodes.policy_id, -1)) as named_policy_ids,
+        list_distinct(flatten(list([nodes.entity_id, nodes.evidence_id]))) as named_keys
+    from (select raw_id, type_code, project_name, unnest(named_ids) as named_id from ruled) as named
+    left join {{ dbt_provenance.relation('prov_int_nodes') }} as nodes on nodes.project_name = named.project_name and nodes.unique_id = named.named_id
+    group by named.raw_id, named.type_code
+),
+
 final as (
     select
         ruled.raw_id * 4 + ruled.type_code as doc_id,
@@ -186,10 +215,23 @@ final as (
         min(case when ruled.recorded_to_utc is distinct from ruled.next_recorded_from_utc or ruled.next_segment <> ruled.segment then ruled.recorded_to_utc end)
             over (partition by ruled.evidence_id order by ruled.raw_id rows between current row and unbounded following) as gone_from_utc,
         ruled.title, ruled.definition_text, ruled.text_origin, ruled.formula, ruled.filter_text, ruled.grain, ruled.unit,
-        ruled.backing_id, ruled.named_ids, ruled.fingerprint, ruled.content_hash, ruled.source_uri,
+        ruled.named_ids, coalesce(naming.named_policy_ids, cast([] as bigint[])) as named_policy_ids, coalesce(naming.named_keys, cast([] as varchar[])) as named_keys,
+        backing.entity_id as backing_entity_id, backing.version_label as backing_version_label, backing.source_uri as backing_source_uri,
+        backing.policy_id as backing_policy_id, backing.evidence_id as backing_evidence_id,
+        case when grain_guards.unique_id is not null then coalesce(grain_guards.policy_id, -1) end as grain_policy_id,
+        ruled.fingerprint, ruled.text_fingerprint, ruled.content_hash, ruled.source_uri,
+        -- whatever the ledger may name to take it: itself, its entity, and of a part the whole
+        list_filter([ruled.evidence_id, ruled.entity_id, case when ruled.evidence_type <> 'definition' then ruled.whole_evidence_id end,
+            case when ruled.evidence_type <> 'definition' then ruled.whole_entity_id end], lambda one_key: one_key is not null) as ledger_keys,
         ruled.about_text, ruled.owner_label, ruled.classification_text, ruled.synonyms, ruled.original_file_path, ruled.page_id
     from ruled
     left join version_history on version_history.raw_id = ruled.raw_id and version_history.evidence_id = ruled.evidence_id
+    left join naming on naming.raw_id = ruled.raw_id and naming.type_code = ruled.type_code
+    left join {{ dbt_provenance.relation('prov_int_nodes') }} as backing on backing.project_name = ruled.project_name and backing.unique_id = ruled.backing_id
+    -- a semantic model's grain is the name of its primary entity, which may have a policy of its own
+    left join {{ dbt_provenance.relation('prov_int_guards') }} as grain_guards
+        on ruled.resource_type = 'semantic_model' and grain_guards.part_kind = 'entity' and grain_guards.part_name = ruled.grain
+        and grain_guards.project_name = ruled.project_name and grain_guards.unique_id = ruled.unique_id and grain_guards.segment = ruled.segment
     -- the policy of the segment before this one: earlier segments ask for at least as much
     left join (select distinct evidence_id, segment, chain, policy_id, coalesce(lead(segment) over (partition by evidence_id, chain order by segment), -1) as next_of_chain
                from (select distinct evidence_id, segment, chain, policy_id from chained)) as before_gap

@@ -31,13 +31,14 @@ select distinct
 from {{ dbt_provenance.relation('prov_int_nodes') }} as nodes
 inner join current_layers as layers on layers.project_name = nodes.project_name and layers.unique_id = nodes.unique_id
 cross join asker
-where nodes.tenant_id = asker.tenant_id
-  and {{ dbt_provenance.is_not_struck('nodes.entity_id', 'nodes.evidence_id') }}
+where asker.is_known
+  and nodes.tenant_id = asker.tenant_id
+  and not list_has_any(asker.struck_keys, [nodes.entity_id, nodes.evidence_id])
   and (
       asker.is_service
       or (
           layers.effect = 'allow'
           and list_contains(asker.group_list, layers.group_name)
-          and nodes.policy_id in (select policy_id from visible_policies)
+          and list_contains(asker.policy_list, nodes.policy_id)
       )
   )

@@ -2,11 +2,7 @@
 -- one row per pair of visible statements that say different things of one entity, or the same thing under two names; both sides are visible
 with {{ dbt_provenance.session_ctes() }},
 
-seen as (
-    select evidence.*
-    from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
-    where evidence.evidence_type = 'definition' and {{ dbt_provenance.may_see('evidence') }}
-),
+{{ dbt_provenance.seen_statements(evidence_type='definition') }},
 
 {{ dbt_provenance.standing_ctes() }},
 

@@ -2,11 +2,7 @@
 -- one row per definition that stands, with what a metric engine would compute
 with {{ dbt_provenance.session_ctes() }},
 
-seen as (
-    select evidence.*
-    from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
-    where evidence.evidence_type = 'definition' and {{ dbt_provenance.may_see('evidence') }}
-),
+{{ dbt_provenance.seen_statements(evidence_type='definition') }},
 
 {{ dbt_provenance.standing_ctes() }},
 

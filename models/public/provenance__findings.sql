@@ -14,12 +14,13 @@ select
     findings.project_name
 from {{ dbt_provenance.relation('prov_int_findings') }} as findings
 cross join asker
-where findings.tenant_id = asker.tenant_id
-  and {{ dbt_provenance.is_not_struck('findings.entity_id', 'findings.evidence_id') }}
+where asker.is_known
+  and findings.tenant_id = asker.tenant_id
+  and not list_has_any(asker.struck_keys, [findings.entity_id, findings.evidence_id])
   and (
       asker.is_service
       or (
-          findings.policy_id in (select policy_id from visible_policies)
-          and coalesce(findings.other_policy_id in (select policy_id from visible_policies), findings.other_id is null)
+          list_contains(asker.policy_list, findings.policy_id)
+          and case when findings.other_id is null then true else coalesce(list_contains(asker.policy_list, findings.other_policy_id), false) end
       )
   )

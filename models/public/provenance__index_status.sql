@@ -6,7 +6,13 @@ select
     {{ dbt_provenance.index_state() }} as index_state,
     built.built_at_utc,
     built.target_name,
-    (select count(*) from {{ dbt_provenance.relation('prov_int_documents') }} as documents where {{ dbt_provenance.may_see('documents') }}) as visible_documents,
-    (select count(distinct documents.entity_id) from {{ dbt_provenance.relation('prov_int_documents') }} as documents where {{ dbt_provenance.may_see('documents') }}) as visible_entities
+    counts.visible_documents,
+    counts.visible_entities
 from {{ dbt_provenance.relation('prov_int_build') }} as built
-where exists (select 1 from asker)
+inner join asker on asker.is_known
+cross join (
+    select count(*) as visible_documents, count(distinct documents.entity_id) as visible_entities
+    from {{ dbt_provenance.relation('prov_int_documents') }} as documents
+    cross join asker
+    where {{ dbt_provenance.may_see('documents') }}
+) as counts

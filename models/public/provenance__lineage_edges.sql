@@ -30,10 +30,9 @@ select
     edges.recorded_from_utc,
     edges.recorded_to_utc
 from {{ dbt_provenance.relation('prov_int_edges') }} as edges
-where edges.upstream_policy_id in (select policy_id from visible_policies)
-  and edges.downstream_policy_id in (select policy_id from visible_policies)
-  and {{ dbt_provenance.is_not_struck('edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
-  and {{ dbt_provenance.is_not_struck('edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
+cross join asker
+where {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+  and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
 union all
 select
     'execution',

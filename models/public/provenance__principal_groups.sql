@@ -7,5 +7,5 @@ select
     memberships.tenant_id as tenant,
     memberships.group_name
 from {{ dbt_provenance.relation('prov_int_memberships') }} as memberships
-inner join asker on asker.tenant_id = memberships.tenant_id and (asker.is_service or asker.principal_id = memberships.principal_id)
+inner join asker on asker.is_known and asker.tenant_id = memberships.tenant_id and (asker.is_service or asker.principal_id = memberships.principal_id)
 where memberships.group_name is not null

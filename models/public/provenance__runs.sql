@@ -30,5 +30,6 @@ select
     coalesce(counts.visible_failures, 0) as visible_failures
 from {{ dbt_provenance.relation('prov_raw_runs') }} as runs
 left join counts on counts.invocation_id = runs.invocation_id
-where exists (select 1 from asker)
-  and (counts.invocation_id is not null or (select is_service from asker))
+cross join asker
+where asker.is_known
+  and (counts.invocation_id is not null or asker.is_service)

@@ -9,7 +9,7 @@ select distinct
     evidence.evidence_id
 from {{ dbt_provenance.relation('prov_int_names') }} as names
 inner join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence on evidence.doc_id = names.doc_id
-cross join given
+cross join asker
 where names.tier = 3
-  and {{ dbt_provenance.row_stands('evidence') }}
+  and {{ dbt_provenance.row_stands('evidence', 'asker.given_known_at') }}
   and {{ dbt_provenance.may_see('evidence') }}
