@@ -923,33 +923,28 @@ def test_rivals_are_weighed_by_the_edges_of_the_time_of_knowing(make):
     assert warehouse.call("resolve", "rival", principal="reader", known_at=str(DAY[0]))[0]["reason"] == "missing_entity"
 
 
-@pytest.mark.xfail(reason="resolve_ctes: fingerprints of formulas that the asker may not see are compared")
 def test_a_formula_that_is_hidden_decides_nothing(small):
     assert small.call("resolve", "share", principal="keeper")[0]["reason"] == "only_version"
     assert small.call("resolve", "share", principal="reader")[0]["reason"] == "missing_as_of"
 
 
-@pytest.mark.xfail(reason="prov_int_formulas: a measure with a policy of its own is not among the names of a formula")
 def test_a_formula_over_a_hidden_measure_is_redacted(small):
     (row,) = small.call("resolve", "on_secret_sum", principal="reader")
     assert (row["formula"], row["redacted"]) == (None, True)
     assert small.call("resolve", "on_secret_sum", principal="keeper")[0]["formula"] == "SUM(secret_expr)"
 
 
-@pytest.mark.xfail(reason="evidence_by_type: a primary entity with a policy of its own is shown as the grain")
 def test_a_hidden_entity_is_no_grain(small):
     assert small.call("resolve", "parted", principal="reader")[0]["grain"] is None
     assert small.call("resolve", "parted", principal="keeper")[0]["grain"] == "secret_key"
 
 
-@pytest.mark.xfail(reason="shown_ctes: the fingerprint holds the id of a backing model that is hidden")
 def test_no_hash_is_made_with_the_name_of_a_hidden_backing_model(small):
     (row,) = small.call("resolve_candidates", "on_secret_model", principal="reader")
     assert row["backing_model"] is None
     assert row["candidate_group"] != small.call("resolve_candidates", "on_secret_model", principal="keeper")[0]["candidate_group"]
 
 
-@pytest.mark.xfail(reason="evidence_by_type: only columns with a policy of their own are left out of the hash")
 def test_the_hash_of_a_semantic_model_leaves_out_hidden_parts(columns, make):
     world, warehouse, _, _ = columns
     less = make(column_world("reader"))

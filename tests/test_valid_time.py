@@ -588,7 +588,6 @@ def test_an_edit_of_a_column_alone_is_a_new_revision(package_models):
     warehouse.con.close()
 
 
-@pytest.mark.xfail(reason="prov_int_formulas: a metric's formula follows its measures as they are today, whatever day is asked for")
 @pytest.mark.parametrize("asked", [{"known_at": "2025-01-15"}, {"as_of": "2025-01-15"}])
 def test_a_formula_is_that_of_the_measure_at_the_time(package_models, asked):
     warehouse = open_warehouse(package_models)
@@ -598,3 +597,23 @@ def test_a_formula_is_that_of_the_measure_at_the_time(package_models, asked):
     warehouse.build()
     assert warehouse.call("resolve", "total", principal="analyst", **asked)[0]["formula"] == "SUM(gross)"
     warehouse.con.close()
+
+
+def test_a_synonym_that_was_taken_away_stops_to_match_as_of_today(warehouse):
+    """C5: the metric said it until 2025-02-03."""
+    for at, meta in (("2025-01-02", {"synonyms": ["provider id"]}), ("2025-02-03", {})):
+        warehouse.metric("npi", "National provider identifier.", at=at, **meta)
+    warehouse.build()
+    for day, outcome in (("2025-01-15", "resolved"), ("2025-03-01", "not_found_or_not_authorized"), (None, "not_found_or_not_authorized")):
+        assert warehouse.call("resolve", "provider id", as_of=day, principal="analyst")[0]["outcome"] == outcome, day
+        found = warehouse.con.execute("select entity_id from provenance_internal.find_entities('what is provider id', as_of => ?, principal => 'analyst')", [day]).fetchall()
+        assert found == [("metric.shop.npi" if outcome == "resolved" else None,)], day
+
+
+@pytest.mark.parametrize("label", ["v1", "version 1", "V1", "1"])
+def test_what_supersedes_v1_closes_version_1(warehouse, label):
+    warehouse.metric("total_1", "Once.", entity="total", version="1", status="approved", valid_from="2024-01-01")
+    warehouse.metric("total_2", "Now.", entity="total", version="2", status="approved", valid_from="2025-01-01", supersedes=label)
+    warehouse.build()
+    assert warehouse.call("resolve", "total", as_of="2025-06-01", principal="analyst")[0]["version"] == "2"
+    assert [row["valid_to"] for row in warehouse.call("resolve", "total", version="1", principal="analyst")] == [dt.date(2025, 1, 1)]

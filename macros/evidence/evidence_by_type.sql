@@ -25,7 +25,15 @@ definitions as (
             left_out.patch) as content,
         coalesce(source_uri_text, original_file_path) as source_uri
     from subjects
-    left join {{ dbt_provenance.relation('prov_int_formulas') }} as formulas on formulas.raw_id = subjects.raw_id
+    -- of a state, the formula as it was last known
+    left join (
+        select states.raw_id, known.formula, known.filter_text, known.model_ids, known.named_ids
+        from subjects as states
+        inner join {{ dbt_provenance.relation('prov_int_formulas') }} as known
+            on known.project_name = states.project_name and known.unique_id = states.unique_id
+            and coalesce(known.known_from_utc < states.recorded_to_utc, true) and coalesce(states.recorded_from_utc < known.known_to_utc, true)
+        qualify row_number() over (partition by states.raw_id order by known.known_from_utc desc) = 1
+    ) as formulas on formulas.raw_id = subjects.raw_id
     inner join left_out on left_out.raw_id = subjects.raw_id
     where resource_type <> 'page_piece'
 ),

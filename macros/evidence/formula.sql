@@ -1,3 +1,18 @@
+{#- States of one key that say the same and follow without a gap are one: a query over `states`, which has from_utc and until_utc. -#}
+{% macro merged_states(states, key, content) -%}
+    select * exclude (until_utc, is_new, island), max(until_utc) over (partition by {{ key }}, island) as until_utc
+    from (
+        select *, count(*) filter (where is_new) over (partition by {{ key }} order by from_utc rows unbounded preceding) as island
+        from (
+            select *, lag(until_utc) over key_states is distinct from from_utc
+                {%- for column_name in content %} or lag({{ column_name }}) over key_states is distinct from {{ column_name }}{% endfor %} as is_new
+            from {{ states }}
+            window key_states as (partition by {{ key }} order by from_utc)
+        )
+    )
+    qualify is_new
+{%- endmacro %}
+
 {#- The formula of a metric from its inputs' formulas, inside a group by metric: `input` has one row per input. -#}
 {% macro composed_formula() -%}
     case metrics.metric_type
@@ -44,6 +59,11 @@
 
 {% macro filtered(formula, filter_text) -%}
     {{ formula }} || coalesce(' FILTER (WHERE ' || {{ filter_text }} || ')', '')
+{%- endmacro %}
+
+{#- An input taken of another time: the period before, or the start of one. -#}
+{% macro offset_text(declared) -%}
+    coalesce('OFFSET (' || {{ dbt_provenance.window_text(declared, "offset_window") }} || ')', 'OFFSET (to ' || json_extract_string({{ declared }}, '$.offset_to_grain') || ')')
 {%- endmacro %}
 
 {% macro window_text(params, path) -%}

@@ -4,6 +4,7 @@ given as (
     select
         {{ dbt_provenance.asking_principal() }} as given_principal,
         {{ dbt_provenance.asking_tenant() }} as given_tenant,
+        cast(null as date) as given_date,
         {{ dbt_provenance.utc_now() }} as given_known_at
 ),
 

@@ -143,7 +143,10 @@ term_hits as materialized (
 hits as (
     select term_hits.tier, term_hits.entity_id, term_hits.pinned_version, standing.kind_rank, standing.unique_id
     from term_hits
-    inner join standing on standing.doc_id = term_hits.doc_id and standing.about_entity_id is null
+    inner join standing
+        on standing.doc_id = term_hits.doc_id and standing.about_entity_id is null
+        -- a synonym is one while it is said: today's, or that of the date asked for
+        and (term_hits.tier < 3 or coalesce(standing.next_recorded_from_utc > standing.given_known_at, true) or (standing.given_date is not null and {{ dbt_provenance.holds_on('standing', 'standing.given_date') }}))
     qualify term_hits.tier = min(term_hits.tier) over ()
 ),
 

@@ -90,7 +90,7 @@ standing as (
 
 {#- What standing_ctes needs of a row of evidence, with the answers that depend on the asker; `asker` is joined. -#}
 {% macro seen_columns(row) -%}
-    asker.given_known_at,
+    asker.given_known_at, asker.given_date,
     {%- for column in ['doc_id', 'raw_id', 'evidence_id', 'entity_id', 'entity_type', 'entity_name', 'evidence_type', 'unique_id', 'resource_type', 'project_name', 'source_kind',
         'version_label', 'dbt_version_label', 'latest_version', 'deprecation_date', 'supersedes_label', 'status', 'status_rank', 'kind_rank', 'may_govern', 'validity_basis', 'interval_is_sound',
         'declared_from', 'declared_to', 'recorded_date', 'recorded_from_utc', 'first_recorded_utc', 'next_recorded_from_utc', 'chain_until_utc', 'gone_from_utc',

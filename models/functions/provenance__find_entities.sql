@@ -6,6 +6,7 @@ with given as materialized (
         {{ dbt_provenance.words('left(cast(question as varchar), 20000)') }}[1:200] as given_words,
         {{ dbt_provenance.asking_principal('principal') }} as given_principal,
         {{ dbt_provenance.asking_tenant('tenant') }} as given_tenant,
+        try_cast(as_of as date) as given_date,
         least(coalesce(try_cast(known_at as timestamp), {{ dbt_provenance.utc_now() }}), {{ dbt_provenance.utc_now() }}) as given_known_at
 ),
 
@@ -32,6 +33,13 @@ found as materialized (
     where evidence.recorded_from_utc <= asker.given_known_at
       and {{ dbt_provenance.row_stands('evidence', 'asker.given_known_at') }}
       and {{ dbt_provenance.may_see('evidence') }}
+      -- a synonym or a title is one while it is said: today's, or that of the date asked for
+      and (
+          names.tier < 3
+          or coalesce(evidence.next_recorded_from_utc > asker.given_known_at, true)
+          or (coalesce({{ dbt_provenance.row_holds_from('evidence', dbt_provenance.starts_when_recorded('evidence')) }} <= asker.given_date, asker.given_date is not null)
+              and coalesce(asker.given_date < {{ dbt_provenance.row_holds_to('evidence', 'asker.given_known_at') }}, asker.given_date is not null))
+      )
 ),
 
 steps as (

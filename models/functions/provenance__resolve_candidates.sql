@@ -5,7 +5,6 @@ with {{ dbt_provenance.resolve_ctes() }},
 picked as (
     select
         standing.*,
-        verdict.given_date,
         case
             when standing.about_entity_id is not null then case when standing.status in ('draft', 'superseded') then 'conflicting' else 'supporting' end
             when verdict.entities > 1 then 'candidate'

@@ -30,8 +30,11 @@ named_edges as (
     from resources
     where resources.resource_type in ('model', 'seed', 'snapshot', 'function', 'metric', 'semantic_model', 'saved_query', 'exposure')
     union all
-    select raw_id, unnest(filter_ids), 'semantic', 'filter'
-    from {{ dbt_provenance.relation('prov_int_formulas') }}
+    select distinct resources.raw_id, unnest(formulas.filter_ids), 'semantic', 'filter'
+    from resources
+    inner join {{ dbt_provenance.relation('prov_int_formulas') }} as formulas
+        on formulas.project_name = resources.project_name and formulas.unique_id = resources.unique_id
+        and coalesce(formulas.known_from_utc < resources.recorded_to_utc, true) and coalesce(resources.recorded_from_utc < formulas.known_to_utc, true)
     union all
     select subjects.raw_id, called.unique_id, 'documentation', case when subjects.entity_id = called.entity_id then 'defines' else 'about' end
     from subjects

@@ -179,15 +179,37 @@ version_history as (
     window own_rows as (partition by evidence_id order by raw_id rows between unbounded preceding and unbounded following)
 ),
 
--- the policies of what a statement names, and the ids by which the ledger may take that: whoever does not pass them all does not see its
--- formula. What nobody may see, or nobody knows, stands as -1.
+-- what a statement names, or named in any period of its formula: resources, and parts of them that have a policy of their own
+named as (
+    select raw_id, type_code, project_name, unnest(named_ids) as named_id
+    from ruled
+    where evidence_type <> 'definition'
+    union
+    select ruled.raw_id, ruled.type_code, ruled.project_name, unnest(list_concat(formulas.named_ids, formulas.named_parts))
+    from ruled
+    inner join {{ dbt_provenance.relation('prov_int_formulas') }} as formulas
+        on formulas.project_name = ruled.project_name and formulas.unique_id = ruled.unique_id
+        and coalesce(formulas.known_from_utc < ruled.recorded_to_utc, true) and coalesce(ruled.recorded_from_utc < formulas.known_to_utc, true)
+    where ruled.evidence_type = 'definition'
+),
+
+own_policies as (
+    select project_name, unique_id || '#' || part_kind || '#' || part_name as part_id, arg_max(coalesce(policy_id, -1), segment) as policy_id
+    from {{ dbt_provenance.relation('prov_int_guards') }}
+    where part_kind <> ''
+    group by project_name, unique_id, part_kind, part_name
+),
+
+-- their policies, and the ids by which the ledger may take them: whoever does not pass all does not see the formula. What nobody may see,
+-- or nobody knows, stands as -1.
 naming as (
     select
         named.raw_id, named.type_code,
-        list(distinct coalesce(nodes.policy_id, -1)) as named_policy_ids,
+        list(distinct coalesce(own_policies.policy_id, nodes.policy_id, -1)) filter (where own_policies.policy_id is not null or strpos(named.named_id, '#') = 0) as named_policy_ids,
         list_distinct(flatten(list([nodes.entity_id, nodes.evidence_id]))) as named_keys
-    from (select raw_id, type_code, project_name, unnest(named_ids) as named_id from ruled) as named
+    from named
     left join {{ dbt_provenance.relation('prov_int_nodes') }} as nodes on nodes.project_name = named.project_name and nodes.unique_id = named.named_id
+    left join own_policies on own_policies.project_name = named.project_name and own_policies.part_id = named.named_id
     group by named.raw_id, named.type_code
 ),
 

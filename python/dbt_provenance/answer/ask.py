@@ -49,7 +49,8 @@ def ask(
     checks.start()
     read = read_question(question)
     asking = Asking(warehouse=warehouse, principal=principal, tenant=tenant, known_at=known_at)
-    rows = asking.call("find_entities", question=read.text)
+    day = _reporting_period(as_of, read, ())[0]
+    rows = asking.call("find_entities", question=read.text, as_of=day and day.first)
     hits = accepted_hits(read, [Hit.from_row(row) for row in rows if row["entity_id"] is not None])
     kind = kind_of(read, [hit.span for hit in hits], {hit.entity_type for hit in hits})
     choice = choose(read, hits, kind)
