@@ -131,7 +131,7 @@ TRIAL = """
     {%- set seen = dbt_provenance.create_capture_table(landing) -%}
     {%- set sections = dbt_provenance.stage_graph(landing, seen) -%}
     {%- do run_query("delete from " ~ seen ~ " where unique_id like 'metric.%'") -%}
-    {%- if as_empty -%}{%- do sections.update({section: 0}) -%}{%- else -%}{%- do sections.pop(section) -%}{%- endif -%}
+    {%- if not as_empty -%}{%- do sections.remove(section) -%}{%- endif -%}
     {%- do run_query(dbt_provenance.append_changes(landing, seen, sections)) -%}
     {%- do run_query('drop table ' ~ seen) -%}
     {%- do adapter.commit() -%}

@@ -24,14 +24,14 @@
 {%- endmacro %}
 
 {#- Fills the table of what was seen: with what is new or changed, as JSON in statements under the byte bound, and from the open rows
-    with what is still the same, which is not sent again. Gives section -> count; a section that this engine does not provide is
-    left out ("unavailable" is not "empty"). -#}
+    with what is still the same, which is not sent again. Gives the sections; one that this engine does not provide is left out
+    ("unavailable" is not "empty"). -#}
 {% macro stage_graph(landing, seen) -%}
     {%- set digests = fromjson(run_query(dbt_provenance.open_digests(landing)).rows[0][0]) -%}
-    {%- set sections, there, changed = {}, {}, [] -%}
+    {%- set sections, there, changed = [], {}, [] -%}
     {%- for section in dbt_provenance.graph_sections() if graph.get(section) is mapping -%}
         {%- set resources = dbt_provenance.whole_resources(graph[section]) -%}
-        {%- do sections.update({section: resources | length}) -%}
+        {%- do sections.append(section) -%}
         {%- do there.update(resources) -%}
         {%- do changed.extend(dbt_provenance.changed_rows(resources, digests)) -%}
     {%- endfor -%}

@@ -17,10 +17,11 @@
         {%- if relation is none -%}
             {{ return('its models are disabled') }}
         {%- endif -%}
-        {%- if not dbt_provenance.exists_in_warehouse(relation) -%}
+        {%- set kind = dbt_provenance.kind_in_warehouse(relation) -%}
+        {%- if kind is none -%}
             {{ return(relation.identifier ~ ' is not there yet; `dbt build --select package:dbt_provenance` creates it') }}
         {%- endif -%}
-        {%- if not dbt_provenance.is_own_table(relation) -%}
+        {%- if kind != 'table' -%}
             {{ return(relation.identifier ~ ' is a view, as dbt clone makes it; `dbt build --select package:dbt_provenance` makes it a table') }}
         {%- endif -%}
         {%- set missing = dbt_provenance.missing_columns(relation, graph.nodes['model.dbt_provenance.' ~ model_name].columns) -%}
