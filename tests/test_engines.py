@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from conftest import copy_project, dbt, shared_build
 from engines import postgres_adapter
+from test_capture import nested
 
 INTERNAL = "main_provenance_internal"
 AS_DUCKDB_1_5_READS = "config_options: {storage_compatibility_version: v1.5.0}"
@@ -54,6 +55,8 @@ def on_both(tmp_path_factory, worker, dbt2) -> tuple[Path, Path]:
 
     def make(folder: Path) -> None:
         core = for_both_engines(copy_project("small", folder))
+        (core / "models/stg_deep.sql").write_text("select 1 as id")
+        (core / "models/stg_deep.yml").write_text(json.dumps({"models": [{"name": "stg_deep", "config": {"meta": {"deep": nested(100)}}}]}))
         shutil.copytree(core, folder / "dbt2/small", symlinks=True)
         dbt(core, "build")
         dbt(folder / "dbt2/small", "build", executable=dbt2)
