@@ -121,6 +121,29 @@ def test_a_change_of_engine_closes_nothing_and_opens_no_revision(on_both, dbt2, 
     assert [change for change in changes(project)[len(before) + len(added) :] if change[0] not in OF_THE_ENGINE] == []
 
 
+BATCHES = """
+{% macro say_batches(marks) %}
+    {%- for mark in marks -%}
+        {%- set texts = [] -%}
+        {%- for number in range(9) -%}{%- do texts.append(tojson({'text': mark * 3000})) -%}{%- endfor -%}
+        {%- for batch in dbt_provenance.bounded_batches(texts) -%}
+            {%- do log('statement: ' ~ dbt_provenance.insert_staged('prov_seen', batch) | replace('\n', ' '), info=true) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+{% endmacro %}
+"""
+
+
+@pytest.mark.parametrize("engine", [0, 1], ids=["Core", "dbt 2"])
+def test_a_statement_is_bounded_in_bytes_not_in_characters(on_both, dbt2, tmp_path, engine):
+    project = Path(shutil.copytree(on_both[engine], tmp_path / "small", symlinks=True))
+    (project / "macros/batches.sql").write_text(BATCHES)
+    operation = ("run-operation", "say_batches", "--args", json.dumps({"marks": ["a", "é", "語", "😀", "'"]}, ensure_ascii=False), "--vars", "provenance_statement_bytes: 40000")
+    finished = dbt(project, *operation, **({"executable": dbt2} if engine else {}))
+    sizes = [len(line.split("statement: ", 1)[1].encode()) for line in finished.stdout.splitlines() if "statement: " in line]
+    assert len(sizes) > 10 and max(sizes) <= 40_000
+
+
 def test_a_project_on_an_adapter_that_is_not_known_is_parsed_and_left_alone(tmp_path):
     project = copy_project("small", tmp_path)
     profile = {"type": "postgres", "host": "localhost", "port": 1, "user": "u", "password": "p", "dbname": "d", "schema": "s"}
