@@ -43,7 +43,11 @@
             seen.document, seen.document_hash, seen.location
         from {{ seen }} as seen
         left join open_rows on open_rows.unique_id = seen.unique_id
-        where (open_rows.unique_id is null or open_rows.change_kind = 'close' or open_rows.document_hash is distinct from seen.document_hash)
+        where (
+            open_rows.unique_id is null or open_rows.change_kind = 'close' or open_rows.document_hash is distinct from seen.document_hash
+            -- an older release did not write it; a policy for a path would not find the resource
+            or open_rows.location is null
+        )
           and {{ dbt_provenance.is_not_erased('seen.document', 'seen.document_hash') }}
         union all
         select open_rows.unique_id, open_rows.resource_type, 'close', null, null, open_rows.location

@@ -26,20 +26,26 @@
         {%- endif -%}
         {%- set missing = dbt_provenance.missing_columns(relation, graph.nodes['model.dbt_provenance.' ~ model_name].columns) -%}
         {%- if missing -%}
-            {{ return(relation.identifier ~ ' lacks ' ~ missing | join(', ') ~ '; see the changelog for how to upgrade it') }}
+            {{ return(relation.identifier ~ ' lacks ' ~ missing | join(', ') ~ '; `dbt build --select package:dbt_provenance` adds it') }}
         {%- endif -%}
     {%- endfor -%}
     {{ return(none) }}
 {%- endmacro %}
 
 {% macro missing_columns(relation, names) -%}
-    {%- set present = [] -%}
-    {%- for column in adapter.get_columns_in_relation(relation) -%}
-        {%- do present.append(column.name | lower) -%}
-    {%- endfor -%}
+    {%- set present = dbt_provenance.column_names(relation) -%}
     {%- set missing = [] -%}
     {%- for name in names if name not in present -%}
         {%- do missing.append(name) -%}
     {%- endfor -%}
     {{ return(missing) }}
+{%- endmacro %}
+
+{#- In lower case. -#}
+{% macro column_names(relation) -%}
+    {%- set names = [] -%}
+    {%- for column in adapter.get_columns_in_relation(relation) -%}
+        {%- do names.append(column.name | lower) -%}
+    {%- endfor -%}
+    {{ return(names) }}
 {%- endmacro %}

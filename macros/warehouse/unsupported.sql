@@ -18,3 +18,4 @@
 {% macro default__open_rows_with_digest(landing) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_results_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_freshness_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__described_columns(sql) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
