@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from engines import dbt2_executable
 from filelock import FileLock
 from package_sql import Model, Warehouse, read_models
 
@@ -22,9 +23,9 @@ def shared_folder() -> Path:
     return folder
 
 
-def dbt(project: Path, *arguments: str, check: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
+def dbt(project: Path, *arguments: str, check: bool = True, executable: Path = DBT, **env: str) -> subprocess.CompletedProcess[str]:
     """Runs dbt in a project, with the project's own profiles; output is captured."""
-    command = [str(DBT), "--no-version-check", *arguments, "--project-dir", str(project), "--profiles-dir", str(project)]
+    command = [str(executable), "--no-version-check", *arguments, "--project-dir", str(project), "--profiles-dir", str(project)]
     finished = subprocess.run(
         command, cwd=project, capture_output=True, text=True, env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "NO_COLOR": "1"} | env
     )
@@ -82,6 +83,12 @@ def warehouse(package_models) -> Warehouse:
     made.policy("rules_policies", ("all", None, "project", "*", "allow", "analyst"))
     yield made
     made.con.close()
+
+
+@pytest.fixture(scope="session")
+def dbt2() -> Path:
+    """The executable of dbt 2, fetched once into the user's cache; skips where it cannot be had."""
+    return dbt2_executable()
 
 
 @pytest.fixture(scope="session")

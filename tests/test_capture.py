@@ -23,6 +23,16 @@ PLAIN = HOSTILE.replace("{", "(")
 """The same for the places that dbt renders as Jinja before anyone else sees them."""
 STATEMENT_BYTES = 40_000
 
+
+
+def nested(levels: int) -> Any:
+    """Lists and mappings in turn, `levels` deep, with a text inside."""
+    value: Any = "leaf"
+    for level in range(levels):
+        value = [value] if level % 2 else {"inner": value}
+    return value
+
+
 HOSTILE_MODELS = {
     "models": [
         {
@@ -33,6 +43,11 @@ HOSTILE_MODELS = {
         },
         {"name": "sources", "description": "x" * 70_000},
         {"name": "metrics", "description": "語" * 5_000},
+        {
+            "name": "stg_deep",
+            "config": {"meta": {"just": nested(19), "over": nested(20), "deep": nested(180)}},
+            "columns": [{"name": "id", "config": {"meta": {"own": nested(180)}}}],
+        },
     ],
     "exposures": [{"name": "hostile_page", "type": "dashboard", "url": "https://e.example/?q=" + PLAIN, "owner": {"name": PLAIN}}],
 }
@@ -70,6 +85,7 @@ def captured(tmp_path_factory, worker) -> Path:
     def make(folder: Path) -> None:
         project = copy_project("small", folder)
         (project / "models/hostile.yml").write_text(yaml.safe_dump(HOSTILE_MODELS, allow_unicode=True))
+        (project / "models/stg_deep.sql").write_text("select 1 as id")
         (project / "models/secretive.sql").write_text("select '{{ var('told') }}' as a, '{{ env_var('SMALL_TOLD') }}' as b")
         dbt(
             project, "--debug", "build", "--exclude", "resource_type:unit_test", "--vars", json.dumps({"told": SENTINEL, "provenance_statement_bytes": STATEMENT_BYTES}),
@@ -101,11 +117,22 @@ def test_hostile_text_comes_back_byte_for_byte(captured):
     assert json.loads(rows["model.small.metrics"][1])["description"] == "語" * 5_000
 
 
+def test_what_is_nested_too_deep_is_left_out_and_found(captured):
+    model = json.loads(open_rows(captured, "main_provenance_internal", "small.duckdb")["model.small.stg_deep"][1])
+    too_deep = "[nested deeper than 20 levels: not captured]"
+    assert model["meta"]["just"] == nested(19)
+    assert json.dumps(model["meta"]["over"]) == json.dumps(nested(20)).replace('{"inner": "leaf"}', f'"{too_deep}"')
+    assert too_deep in json.dumps(model["meta"]["deep"]) and too_deep in json.dumps(model["columns"]["id"]["meta"])
+    with duckdb.connect(str(captured / "small.duckdb"), read_only=True) as con:
+        found = con.execute("select unique_id from main_provenance_internal.prov_int_findings where finding_rule = 'nested too deep'").fetchall()
+    assert found == [("model.small.stg_deep",)]
+
+
 def test_statements_stay_under_the_bound(captured):
     """Only a resource that is larger by itself makes a larger statement."""
     log = (captured / "logs/dbt.log").read_text()
     statements = re.findall(r"insert into \"main_provenance_internal\"\.\"prov_seen\".*?from staged", log, re.DOTALL)
-    larger = [one for one in statements if len(one.encode()) > STATEMENT_BYTES * 1.1]
+    larger = [one for one in statements if len(one.encode()) > STATEMENT_BYTES]
     assert len(statements) > 3
     assert len(larger) == 1 and "x" * 70_000 in larger[0]
 
@@ -131,7 +158,7 @@ TRIAL = """
     {%- set seen = dbt_provenance.create_capture_table(landing) -%}
     {%- set sections = dbt_provenance.stage_graph(landing, seen) -%}
     {%- do run_query("delete from " ~ seen ~ " where unique_id like 'metric.%'") -%}
-    {%- if as_empty -%}{%- do sections.update({section: 0}) -%}{%- else -%}{%- do sections.pop(section) -%}{%- endif -%}
+    {%- if not as_empty -%}{%- do sections.remove(section) -%}{%- endif -%}
     {%- do run_query(dbt_provenance.append_changes(landing, seen, sections)) -%}
     {%- do run_query('drop table ' ~ seen) -%}
     {%- do adapter.commit() -%}

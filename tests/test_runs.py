@@ -234,6 +234,28 @@ def test_a_raw_table_dropped_by_hand_harms_no_run(pair, lost):
     assert results(pair.installed)["model.small.stg_events"] == "success"
 
 
+def test_raw_tables_of_an_older_release_get_the_columns_they_lack_and_lose_no_row(pair):
+    project = pair.installed
+    revisions = "select evidence_id, revision, content_hash from main_provenance.evidence order by all"
+    before, ids, evidence, answered = counts(project), raw_ids(project), rows(project, revisions), answer(project)
+    change(
+        project,
+        f"alter table {INTERNAL}.prov_raw_resources drop column location",
+        f"alter table {INTERNAL}.prov_raw_resources add column surplus varchar default 'kept'",
+        f"alter table {INTERNAL}.prov_raw_runs drop column adapter_type",
+    )
+    assert said(pair.run("run", "--select", "stg_events")) == ["nothing recorded, prov_raw_resources lacks location; `dbt build --select package:dbt_provenance` adds it"]
+    heard = said(pair.run("build"))
+    assert sorted(heard[:2]) == [f"{table} was made by an older release; added {column}, null in the rows it has" for table, column in (("prov_raw_resources", "location"), ("prov_raw_runs", "adapter_type"))]
+    assert raw_ids(project)[: len(ids)] == ids
+    assert rows(project, f"select count(*) from {INTERNAL}.prov_raw_resources where surplus = 'kept' and raw_id <= ?", len(ids)) == [(len(ids),)]
+    assert rows(project, f"select count(*) from {INTERNAL}.prov_stg_resources where recorded_to_utc is null and original_file_path is null and resource_type = 'model'") == [(0,)]
+    assert counts(project)["prov_raw_runs"] == before["prov_raw_runs"] + 1
+    assert rows(project, revisions) == evidence and answer(project) == answered
+    ids = raw_ids(project)
+    assert len(said(pair.run("build"))) == 1 and raw_ids(project) == ids
+
+
 def drop_all(project: Path, *, keep: tuple[str, ...] = ()) -> None:
     found = rows(project, "select table_schema, table_name, table_type from information_schema.tables where table_schema like 'main_provenance%'")
     change(project, *(f"drop {'view' if kind == 'VIEW' else 'table'} {schema}.{name}" for schema, name, kind in found if name not in keep))
@@ -265,6 +287,19 @@ def test_where_all_schemas_are_one_the_names_keep_apart(pair):
     (project / "models/lineage_edges.sql").unlink()
     dbt(project, "build", "--target", "other")
     assert rows(project, "select outcome from other.resolve('paid', principal => 'analyst')") == [("resolved",)]
+
+
+def test_a_project_under_an_odd_path_builds_into_a_schema_in_upper_case(tmp_path):
+    project = copy_project("small", tmp_path / "with blanks/Ünïcode 語")
+    profiles = project / "profiles.yml"
+    profiles.write_text(profiles.read_text().replace("schema: other", "schema: UPPER_Case"))
+    sources = project / "models/models.yml"
+    sources.write_text(sources.read_text().replace("schema: main", "schema: UPPER_Case"))
+    for expected in (dbt(project, "build", "--target", "other", SMALL_DATABASE="ödd data.duckdb") for _ in range(2)):
+        assert "results and 0 changed resources recorded after the run" in said(expected)[0]
+    with duckdb.connect(str(project / "ödd data.duckdb"), read_only=True) as con:
+        assert con.execute("select outcome from UPPER_Case_provenance.resolve('paid', principal => 'analyst')").fetchall() == [("resolved",)]
+        assert con.execute("select count(distinct raw_id) = count(distinct unique_id) from UPPER_Case_provenance_internal.prov_raw_resources").fetchall() == [(True,)]
 
 
 def test_switched_off_it_is_silent(pair):

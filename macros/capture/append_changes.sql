@@ -1,14 +1,12 @@
-{#- The statement that compares what was seen with what is open and appends the difference. `sections`: section -> number of
-    resources seen; types of a section that is not in it are left alone. A section that came back empty closes nothing when all that was
-    ever written of it came from another engine or minor version: there it may be missing, not empty. -#}
+{#- The statement that compares what was seen with what is open and appends the difference. Types of a section that is not in `sections`
+    are left alone. A type of which nothing was seen closes nothing when all that was ever written of it came from another engine (or,
+    outside nodes, minor version): there it may be missing, not empty (dbt 2 has no analyses, and no metrics from the older YAML). -#}
 {% macro append_changes(landing, seen, sections) -%}
-    {%- set whole_types = [] -%}
-    {%- set empty_types = [] -%}
+    {%- set types = [] -%}
     {%- for section, resource_types in dbt_provenance.graph_sections().items() if section in sections -%}
-        {%- for resource_type in resource_types -%}
-            {%- do (whole_types if sections[section] else empty_types).append(dbt_provenance.literal(resource_type)) -%}
-        {%- endfor -%}
+        {%- do types.extend(resource_types) -%}
     {%- endfor -%}
+    {%- set major = dbt_version.split('.')[0] ~ '.%' -%}
     {%- set minor = dbt_version.split('.')[:2] | join('.') ~ '.%' -%}
     insert into {{ dbt_provenance.name_of(landing) }} (
         raw_id, project_name, target_name, target_schema, canonical_version, capture_source, unique_id, resource_type, change_kind,
@@ -25,12 +23,31 @@
         from own_rows
         qualify row_number() over (partition by unique_id order by raw_id desc) = 1
     ),
+    provided_types as (
+        select open_rows.resource_type
+        from {{ seen }} as seen
+        inner join open_rows on open_rows.unique_id = seen.unique_id
+        union all
+        select json_extract_string(seen.document, '$.resource_type') from {{ seen }} as seen where seen.document is not null
+        union all
+        select own_rows.resource_type from own_rows
+        where own_rows.capture_source = 'graph'
+          and own_rows.change_kind = 'open'
+          and (
+              own_rows.dbt_version like {{ dbt_provenance.literal(minor) }}
+              or (own_rows.dbt_version like {{ dbt_provenance.literal(major) }} and own_rows.resource_type in ({{ dbt_provenance.quoted(dbt_provenance.graph_sections()['nodes']) }}))
+          )
+    ),
     changes as (
         select seen.unique_id, json_extract_string(seen.document, '$.resource_type') as resource_type, 'open' as change_kind,
             seen.document, seen.document_hash, seen.location
         from {{ seen }} as seen
         left join open_rows on open_rows.unique_id = seen.unique_id
-        where (open_rows.unique_id is null or open_rows.change_kind = 'close' or open_rows.document_hash is distinct from seen.document_hash)
+        where (
+            open_rows.unique_id is null or open_rows.change_kind = 'close' or open_rows.document_hash is distinct from seen.document_hash
+            -- an older release did not write it; a policy for a path would not find the resource
+            or open_rows.location is null
+        )
           and {{ dbt_provenance.is_not_erased('seen.document', 'seen.document_hash') }}
         union all
         select open_rows.unique_id, open_rows.resource_type, 'close', null, null, open_rows.location
@@ -38,13 +55,8 @@
         left join {{ seen }} as seen on seen.unique_id = open_rows.unique_id
         where seen.unique_id is null
           and open_rows.change_kind = 'open'
-          and (
-              open_rows.resource_type in ({{ (whole_types or ["''"]) | join(', ') }})
-              or open_rows.resource_type in (
-                  select resource_type from own_rows
-                  where resource_type in ({{ (empty_types or ["''"]) | join(', ') }}) and dbt_version like {{ dbt_provenance.literal(minor) }}
-              )
-          )
+          and open_rows.resource_type in ({{ dbt_provenance.quoted(types or ['']) }})
+          and open_rows.resource_type in (select resource_type from provided_types)
     )
     select
         (select coalesce(max(raw_id), 0) from {{ dbt_provenance.name_of(landing) }}) + row_number() over (order by unique_id),

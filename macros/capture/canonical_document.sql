@@ -40,7 +40,7 @@
         {%- endif -%}
         {%- if meta and 'meta' not in barred -%}
             {%- set text = 'meta' ~ [meta, resource['meta']] -%}
-            {%- if text not in known -%}{%- do known.update({text: dbt_provenance.canonical_meta(meta, resource['meta'] or {})}) -%}{%- endif -%}
+            {%- if text not in known -%}{%- do known.update({text: dbt_provenance.canonical_meta(meta, resource['meta'] or {}, keys)}) -%}{%- endif -%}
             {%- do document.update(known[text]) -%}
         {%- endif -%}
         {%- if 'loaded_at_query' in document and 'loaded_at_field' in document -%}{%- do document.pop('loaded_at_field') -%}{%- endif -%}
@@ -78,7 +78,7 @@
                         'meta': dbt_provenance.own_entries(own_meta, meta),
                         'tags': dbt_provenance.as_set(own_tags) | reject('in', tags) | list,
                         'constraints': constraints or [],
-                    }, keys['defaults'], false)}) -%}
+                    }, keys['defaults'], false, keys['deepest'])}) -%}
                 {%- endif -%}
                 {%- do kept.update(known[text]) -%}
             {%- endif -%}
@@ -95,12 +95,12 @@
     {%- if key == 'deprecation_date' -%}{{ return((found | string)[:10]) }}{%- endif -%}
     {%- if key == 'tags' -%}{{ return(dbt_provenance.as_set(found)) }}{%- endif -%}
     {%- if key in keys['inside'] -%}{%- set found = dbt_provenance.canonical_inside(found, keys['inside'][key], key, meta) -%}{%- endif -%}
-    {{ return(dbt_provenance.canonical_mapping({key: found}, keys['defaults'], false).get(key)) }}
+    {{ return(dbt_provenance.canonical_mapping({key: found}, keys['defaults'], false, keys['deepest']).get(key)) }}
 {%- endmacro %}
 
 {#- Rule 3: meta, and meta_top where the two say different things. -#}
-{% macro canonical_meta(meta, at_top) -%}
-    {{ return(dbt_provenance.canonical_mapping({'meta': meta, 'meta_top': dbt_provenance.own_entries(at_top, meta)}, {}, false)) }}
+{% macro canonical_meta(meta, at_top, keys) -%}
+    {{ return(dbt_provenance.canonical_mapping({'meta': meta, 'meta_top': dbt_provenance.own_entries(at_top, meta)}, {}, false, keys['deepest'])) }}
 {%- endmacro %}
 
 {#- Rule 4. -#}
@@ -132,17 +132,17 @@
     {{ return(own) }}
 {%- endmacro %}
 
-{#- Rules 7 and 8. -#}
-{% macro canonical_mapping(value, defaults, in_meta) -%}
+{#- Rules 7 to 9. `levels`: how many more are followed. The engines end at some depth of macro calls: dbt 2 (rc196) at 33 levels here, dbt Core at 150. -#}
+{% macro canonical_mapping(value, defaults, in_meta, levels) -%}
     {%- set kept = {} -%}
     {%- for key, found in value.items() -%}
         {%- set inner = in_meta or key in ['meta', 'meta_top'] -%}
         {%- if found is mapping -%}
-            {%- if found -%}{%- set found = dbt_provenance.canonical_mapping(found, {} if inner else defaults, inner) -%}{%- endif -%}
+            {%- if found -%}{%- set found = dbt_provenance.canonical_mapping(found, {} if inner else defaults, inner, levels - 1) if levels else dbt_provenance.canonical_keys()['too_deep'] -%}{%- endif -%}
         {%- elif found is string -%}
             {%- if inner and found.endswith('\n') -%}{%- set found = found[:-1] -%}{%- endif -%}
         {%- elif found is sequence -%}
-            {%- if found -%}{%- set found = dbt_provenance.canonical_list(found, {} if inner else defaults, inner) -%}{%- endif -%}
+            {%- if found -%}{%- set found = dbt_provenance.canonical_list(found, {} if inner else defaults, inner, levels - 1) if levels else dbt_provenance.canonical_keys()['too_deep'] -%}{%- endif -%}
         {%- elif found is not none and found is not number and found is not boolean and found.isoformat is defined -%}
             {#- A date that Jinja put into meta: manifest.json has its text. -#}
             {%- set found = found.isoformat() -%}
@@ -155,15 +155,15 @@
     {{ return(kept) }}
 {%- endmacro %}
 
-{% macro canonical_list(value, defaults, in_meta) -%}
+{% macro canonical_list(value, defaults, in_meta, levels) -%}
     {%- set kept = [] -%}
     {%- for found in value -%}
         {%- if found is mapping -%}
-            {%- set found = dbt_provenance.canonical_mapping(found, defaults, in_meta) -%}
+            {%- if found -%}{%- set found = dbt_provenance.canonical_mapping(found, defaults, in_meta, levels - 1) if levels else dbt_provenance.canonical_keys()['too_deep'] -%}{%- endif -%}
         {%- elif found is string -%}
             {%- if in_meta and found.endswith('\n') -%}{%- set found = found[:-1] -%}{%- endif -%}
         {%- elif found is sequence -%}
-            {%- set found = dbt_provenance.canonical_list(found, defaults, in_meta) -%}
+            {%- if found -%}{%- set found = dbt_provenance.canonical_list(found, defaults, in_meta, levels - 1) if levels else dbt_provenance.canonical_keys()['too_deep'] -%}{%- endif -%}
         {%- elif found is not none and found is not number and found is not boolean and found.isoformat is defined -%}
             {%- set found = found.isoformat() -%}
         {%- endif -%}

@@ -8,6 +8,7 @@
     inside      keys kept inside a kept mapping, or inside each mapping of a kept list
     dropped     common keys not kept of that type, because an engine fills them in by itself
     defaults    values that mean the same as saying nothing, by key, at any depth outside meta
+    deepest     how deep mappings and lists are followed, the value of a key being the first; too_deep  what stands there below
 -#}
 {%- macro canonical_keys() -%}
 {# keys:begin #}
@@ -67,7 +68,9 @@
         "join_to_timespine": [false],
         "use_approximate_percentile": [false],
         "use_discrete_percentile": [false]
-    }
+    },
+    "deepest": 20,
+    "too_deep": "[nested deeper than 20 levels: not captured]"
 } %}
 {# keys:end #}
 {{ return(keys) }}

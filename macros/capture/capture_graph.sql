@@ -24,14 +24,14 @@
 {%- endmacro %}
 
 {#- Fills the table of what was seen: with what is new or changed, as JSON in statements under the byte bound, and from the open rows
-    with what is still the same, which is not sent again. Gives section -> count; a section that this engine does not provide is
-    left out ("unavailable" is not "empty"). -#}
+    with what is still the same, which is not sent again. Gives the sections; one that this engine does not provide is left out
+    ("unavailable" is not "empty"). -#}
 {% macro stage_graph(landing, seen) -%}
     {%- set digests = fromjson(run_query(dbt_provenance.open_digests(landing)).rows[0][0]) -%}
-    {%- set sections, there, changed = {}, {}, [] -%}
+    {%- set sections, there, changed = [], {}, [] -%}
     {%- for section in dbt_provenance.graph_sections() if graph.get(section) is mapping -%}
         {%- set resources = dbt_provenance.whole_resources(graph[section]) -%}
-        {%- do sections.update({section: resources | length}) -%}
+        {%- do sections.append(section) -%}
         {%- do there.update(resources) -%}
         {%- do changed.extend(dbt_provenance.changed_rows(resources, digests)) -%}
     {%- endfor -%}
@@ -40,7 +40,7 @@
     {%- endfor -%}
     {%- if digests -%}
         {%- do run_query(dbt_provenance.insert_unchanged(landing, seen)) -%}
-        {%- for gone in digests | reject('in', there) | batch(1000) -%}
+        {%- for gone in dbt_provenance.bounded_batches(digests | reject('in', there) | list) -%}
             {%- do run_query(dbt_provenance.delete_staged(seen, gone)) -%}
         {%- endfor -%}
     {%- endif -%}
@@ -83,19 +83,22 @@
     {{ return((parts[2:] if parts[0] == 'dbt_packages' else parts) | join('/')) }}
 {%- endmacro %}
 
-{#- Texts in lists that stay under the byte bound together; a longer text stands alone. -#}
+{#- Texts in lists of which each makes one statement under the byte bound; a text that is longer by itself stands alone. 2000 bytes are
+    left for the rest of the statement, four for the marks between two texts. -#}
 {% macro bounded_batches(texts) -%}
-    {%- set bound = var('provenance_statement_bytes', 500000) | int -%}
+    {%- set bound = (var('provenance_statement_bytes', 500000) | int) - 2000 -%}
     {%- set batches = [] -%}
     {%- set batch = namespace(texts=[], bytes=0) -%}
     {%- for text in texts -%}
-        {%- if batch.texts and batch.bytes + (text | length) > bound -%}
+        {#- Jinja counts characters, of which one has up to four bytes; a quote is doubled in a literal. -#}
+        {%- set bytes = (text | length) * (1 if text.isascii() else 4) + text.count("'") + 4 -%}
+        {%- if batch.texts and batch.bytes + bytes > bound -%}
             {%- do batches.append(batch.texts) -%}
             {%- set batch.texts = [] -%}
             {%- set batch.bytes = 0 -%}
         {%- endif -%}
         {%- do batch.texts.append(text) -%}
-        {%- set batch.bytes = batch.bytes + (text | length) -%}
+        {%- set batch.bytes = batch.bytes + bytes -%}
     {%- endfor -%}
     {{ return(batches + [batch.texts] if batch.texts else batches) }}
 {%- endmacro %}

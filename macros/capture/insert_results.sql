@@ -79,24 +79,14 @@
 
 {#- Run results, and freshness observations from the same rows, in batches under the byte bound. -#}
 {% macro insert_results(rows) -%}
-    {%- set bound = var('provenance_statement_bytes', 500000) | int -%}
-    {%- set batch = [] -%}
-    {%- set size = namespace(bytes=0) -%}
+    {%- set texts = [] -%}
     {%- for row in rows -%}
         {%- set text = tojson(row, sort_keys=true) -%}
-        {%- if text is not none -%}
-            {%- if size.bytes > 0 and size.bytes + (text | length) > bound -%}
-                {%- do dbt_provenance.insert_result_batch(batch) -%}
-                {%- do batch.clear() -%}
-                {%- set size.bytes = 0 -%}
-            {%- endif -%}
-            {%- do batch.append(text) -%}
-            {%- set size.bytes = size.bytes + (text | length) -%}
-        {%- endif -%}
+        {%- if text is not none -%}{%- do texts.append(text) -%}{%- endif -%}
     {%- endfor -%}
-    {%- if batch -%}
+    {%- for batch in dbt_provenance.bounded_batches(texts) -%}
         {%- do dbt_provenance.insert_result_batch(batch) -%}
-    {%- endif -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {% macro insert_result_batch(batch) -%}

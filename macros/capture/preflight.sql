@@ -17,28 +17,35 @@
         {%- if relation is none -%}
             {{ return('its models are disabled') }}
         {%- endif -%}
-        {%- if not dbt_provenance.exists_in_warehouse(relation) -%}
+        {%- set kind = dbt_provenance.kind_in_warehouse(relation) -%}
+        {%- if kind is none -%}
             {{ return(relation.identifier ~ ' is not there yet; `dbt build --select package:dbt_provenance` creates it') }}
         {%- endif -%}
-        {%- if not dbt_provenance.is_own_table(relation) -%}
+        {%- if kind != 'table' -%}
             {{ return(relation.identifier ~ ' is a view, as dbt clone makes it; `dbt build --select package:dbt_provenance` makes it a table') }}
         {%- endif -%}
         {%- set missing = dbt_provenance.missing_columns(relation, graph.nodes['model.dbt_provenance.' ~ model_name].columns) -%}
         {%- if missing -%}
-            {{ return(relation.identifier ~ ' lacks ' ~ missing | join(', ') ~ '; see the changelog for how to upgrade it') }}
+            {{ return(relation.identifier ~ ' lacks ' ~ missing | join(', ') ~ '; `dbt build --select package:dbt_provenance` adds it') }}
         {%- endif -%}
     {%- endfor -%}
     {{ return(none) }}
 {%- endmacro %}
 
 {% macro missing_columns(relation, names) -%}
-    {%- set present = [] -%}
-    {%- for column in adapter.get_columns_in_relation(relation) -%}
-        {%- do present.append(column.name | lower) -%}
-    {%- endfor -%}
+    {%- set present = dbt_provenance.column_names(relation) -%}
     {%- set missing = [] -%}
     {%- for name in names if name not in present -%}
         {%- do missing.append(name) -%}
     {%- endfor -%}
     {{ return(missing) }}
+{%- endmacro %}
+
+{#- In lower case. -#}
+{% macro column_names(relation) -%}
+    {%- set names = [] -%}
+    {%- for column in adapter.get_columns_in_relation(relation) -%}
+        {%- do names.append(column.name | lower) -%}
+    {%- endfor -%}
+    {{ return(names) }}
 {%- endmacro %}

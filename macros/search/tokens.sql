@@ -17,11 +17,11 @@
 {%- endmacro %}
 
 {% macro default__tokens(text_sql) -%}
-    {{ exceptions.raise_compiler_error('dbt_provenance.tokens is written for duckdb, not for ' ~ adapter.type()) }}
+    {{ return(dbt_provenance.unsupported()) }}
 {%- endmacro %}
 
 {% macro default__words(text_sql) -%}
-    {{ exceptions.raise_compiler_error('dbt_provenance.words is written for duckdb, not for ' ~ adapter.type()) }}
+    {{ return(dbt_provenance.unsupported()) }}
 {%- endmacro %}
 
 {#- ASCII needs no table. list_transform over a list of one gives the folded text a name: it is written and computed once. -#}

@@ -122,6 +122,10 @@ found as (
     from current_evidence
     where entity_type = 'metric' and evidence_type = 'definition' and source_kind <> 'page' and owner_label is null
     union all
+    select project_name, unique_id, 'nested too deep', 'warn', 'meta', null, 'write it flatter; what stands deeper than {{ dbt_provenance.canonical_keys()["deepest"] }} levels is not captured', null, null
+    from {{ dbt_provenance.relation('prov_stg_resources') }}
+    where recorded_to_utc is null and contains(document, {{ dbt_provenance.literal(dbt_provenance.canonical_keys()['too_deep']) }})
+    union all
     select project_name, unique_id, 'unreadable front matter', 'error', 'front matter', json_extract_string(document, '$.front_matter_error'), 'mend the YAML between the two lines of three dashes; nobody sees the page until then', null, null
     from {{ dbt_provenance.relation('prov_stg_resources') }}
     where resource_type = 'page' and recorded_to_utc is null and json_extract_string(document, '$.front_matter_error') is not null

@@ -19,6 +19,7 @@ too. Each rule below has its twin there. In order:
    "defaults" names for its key. Text is kept byte for byte.
 8. Inside meta "defaults" do not count, and a text loses one line end at its end (dbt Core's Jinja took it already). An
    entry whose key begins with provenance_ is kept when it is empty too: an empty allow list is a statement.
+9. Mappings and lists are followed as deep as "deepest" says; "too_deep" stands in the place of one below.
 
 Keys are sorted where the document becomes text.
 """
@@ -155,10 +156,13 @@ def _part(part: Mapping[str, Any], keys: Collection[str], meta: Mapping[str, Any
     return kept
 
 
-def _pruned_mapping(mapping: Mapping[str, Any], *, in_meta: bool = False) -> dict[str, Any]:
-    """The mapping without what says nothing (rules 8 and 9)."""
+def _pruned_mapping(mapping: Mapping[str, Any], *, in_meta: bool = False, depth: int = 0) -> dict[str, Any]:
+    """The mapping without what says nothing (rules 7 to 9)."""
     defaults: Mapping[str, list[Any]] = {} if in_meta else canonical_keys()["defaults"]
-    pruned = {key: _pruned(value, in_meta=in_meta or key in ("meta", "meta_top")) for key, value in mapping.items()}
+    pruned = {
+        key: _pruned(value, in_meta=in_meta or key in ("meta", "meta_top"), depth=depth + 1)
+        for key, value in mapping.items()
+    }
     return {
         key: value
         for key, value in pruned.items()
@@ -166,11 +170,13 @@ def _pruned_mapping(mapping: Mapping[str, Any], *, in_meta: bool = False) -> dic
     }
 
 
-def _pruned(value: Any, *, in_meta: bool) -> Any:
+def _pruned(value: Any, *, in_meta: bool, depth: int) -> Any:
+    if isinstance(value, (Mapping, list)) and value and depth > canonical_keys()["deepest"]:
+        return canonical_keys()["too_deep"]
     if isinstance(value, Mapping):
-        return _pruned_mapping(value, in_meta=in_meta)
+        return _pruned_mapping(value, in_meta=in_meta, depth=depth)
     if isinstance(value, list):
-        return [item for item in (_pruned(item, in_meta=in_meta) for item in value) if item not in _EMPTY]
+        return [item for item in (_pruned(item, in_meta=in_meta, depth=depth + 1) for item in value) if item not in _EMPTY]
     if isinstance(value, str) and in_meta:
         return value.removesuffix("\n")
     return value

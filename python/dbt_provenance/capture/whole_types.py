@@ -1,8 +1,8 @@
 """Of which types of resource a manifest says all there is, so that what is not in it is gone.
 
-A section that the manifest does not have says nothing. One that is empty says that nothing is there, unless all that was ever
-written of it came from another engine or minor version: there it may be missing, not empty (legacy semantic YAML gives no
-metrics on dbt 2).
+A section that the manifest does not have says nothing. A type of which it has nothing is gone, unless all that was ever written
+of it came from another engine (or, outside nodes, minor version): there it may be missing, not empty (legacy semantic YAML gives
+no metrics on dbt 2, and its graph has no analyses). The rule is that of macros/capture/append_changes.sql.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ NODE_TYPES = ("model", "seed", "snapshot", "analysis", "test", "operation", "sql
 def whole_types(warehouse: DuckDBWarehouse, artifacts: Artifacts, scope: Scope) -> set[str]:
     """The types of which all open rows are to be compared with the manifest; those of the catalog with `catalog_ids` beside."""
     filled, empty = types_of_sections(artifacts.manifest)
+    minor = minor_version(artifacts.manifest)
     known = warehouse.rows(
         f"""
         select distinct resource_type
         from {warehouse.surface.name_of("prov_raw_resources")}
-        where project_name = ? and target_name = ? and dbt_version like ?
+        where project_name = ? and target_name = ? and (dbt_version like ? or (dbt_version like ? and resource_type in (select unnest(?))))
         """,
-        [scope.project_name, scope.target_name, f"{minor_version(artifacts.manifest)}.%"],
+        [scope.project_name, scope.target_name, f"{minor}.%", f"{minor.split('.')[0]}.%", list(NODE_TYPES)],
     )
     return filled | (empty & {row["resource_type"] for row in known}) | {"catalog"}
 
@@ -40,13 +41,19 @@ def catalog_ids(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def types_of_sections(manifest: Mapping[str, Any]) -> tuple[set[str], set[str]]:
-    """The types of the sections that hold something, and of those that are there and empty."""
+    """The types of which the sections that are there hold something, and those of which they hold nothing."""
     filled: set[str] = set()
     empty: set[str] = set()
     for section, resource_type in SECTIONS.items():
-        if isinstance(manifest.get(section), Mapping):
-            types = NODE_TYPES if section == "nodes" else (resource_type,)
-            (filled if manifest[section] else empty).update(types)
+        found = manifest.get(section)
+        if not isinstance(found, Mapping):
+            continue
+        if section == "nodes":
+            there = {str(as_mapping(node).get("resource_type")) for node in found.values()}
+            filled |= there
+            empty |= set(NODE_TYPES) - there
+        else:
+            (filled if found else empty).add(resource_type)
     return filled, empty
 
 
