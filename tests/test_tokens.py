@@ -123,12 +123,6 @@ def test_null_gives_empty_lists_and_a_table_macro_takes_an_argument():
     assert connection.execute("select * from split_query(?)", ["净收入's"]).fetchall() == [(["净收", "收入", "s"],) * 2]
 
 
-@pytest.mark.parametrize("macro", ["tokens", "words"])
-def test_another_adapter_is_refused_by_name(macro):
-    with pytest.raises(ValueError, match=f"dbt_provenance.{macro} is written for duckdb, not for oracle"):
-        getattr(Package("oracle"), macro)("line")
-
-
 def test_sql_and_python_carry_the_same_tables():
     assert json.loads(Package("duckdb")._token_characters()) == CHARACTERS
 

@@ -5,6 +5,7 @@ their word, a run of Chinese, Japanese or Korean becomes overlapping pairs, emoj
 """
 
 import re
+from functools import cache
 
 from .token_characters import CHARACTERS
 
@@ -27,28 +28,37 @@ def _class(ranges: list[str]) -> str:
     return r"\U00" + " ".join(ranges).replace("-", r"-\U00").replace(" ", r"\U00")
 
 
-_CJK = f"[{_class(CHARACTERS['cjk'])}]"
-_DROPPED = re.compile(f"[{_class(CHARACTERS['dropped'])}]+")
-_SEPARATORS = re.compile(rf"[^\x00-\x7F{_class(CHARACTERS['letters'])}]+")
-_CJK_THEN_LATIN = re.compile(f"({_CJK})([A-Za-z0-9])")
-_LATIN_THEN_CJK = re.compile(f"([A-Za-z0-9])({_CJK})")
 _CAMEL_CASE = re.compile(r"([a-z][0-9]*)([A-Z])")
 _ACRONYM = re.compile(r"([A-Z][0-9]*)([A-Z](?:[a-rt-z]|s[a-z]))")
-_CJK_LETTER = re.compile(f"({_CJK})")
-_CJK_RUN = re.compile(f"{_CJK} ((?:{_CJK}{{2}} )+){_CJK}|({_CJK}) {_CJK}")
 _WORD = re.compile(r"[a-z0-9\x80-\U0010FFFF]+")
 _JOINED = re.compile(r"[_.a-z0-9\x80-\U0010FFFF]+")
-
-_FOLD = str.maketrans({char: to for group in CHARACTERS["folds"] for row in group["rows"] for char, to in zip(*row)})
 _LOWER = str.maketrans({chr(upper): chr(upper + 32) for upper in range(65, 91)} | dict(CHARACTERS["expansions"]))
+
+
+class _BeyondASCII:
+    """Patterns over the tables of characters: made when the first text needs them, for they take 30 ms."""
+
+    def __init__(self) -> None:
+        cjk = f"[{_class(CHARACTERS['cjk'])}]"
+        self.dropped = re.compile(f"[{_class(CHARACTERS['dropped'])}]+")
+        self.separators = re.compile(rf"[^\x00-\x7F{_class(CHARACTERS['letters'])}]+")
+        self.cjk_then_latin = re.compile(f"({cjk})([A-Za-z0-9])")
+        self.latin_then_cjk = re.compile(f"([A-Za-z0-9])({cjk})")
+        self.cjk_letter = re.compile(f"({cjk})")
+        self.cjk_run = re.compile(f"{cjk} ((?:{cjk}{{2}} )+){cjk}|({cjk}) {cjk}")
+        self.fold = str.maketrans({char: to for group in CHARACTERS["folds"] for row in group["rows"] for char, to in zip(*row)})
+
+
+_beyond_ascii = cache(_BeyondASCII)
 
 
 def _folded(text: str) -> str:
     """Accents off, a blank for whatever beyond ASCII separates words, CJK cut off from Latin; of upper case only A-Z is left."""
     if text.isascii():
         return text
-    folded = _SEPARATORS.sub(" ", _DROPPED.sub("", text).translate(_FOLD))
-    return _LATIN_THEN_CJK.sub(r"\1 \2", _CJK_THEN_LATIN.sub(r"\1 \2", folded))
+    by = _beyond_ascii()
+    folded = by.separators.sub(" ", by.dropped.sub("", text).translate(by.fold))
+    return by.latin_then_cjk.sub(r"\1 \2", by.cjk_then_latin.sub(r"\1 \2", folded))
 
 
 def _words_of(folded: str) -> list[str]:
@@ -59,7 +69,10 @@ def _words_of(folded: str) -> list[str]:
 
 def _pairs(parts: str) -> str:
     """净收入 to 净 净收 收入 入, then without the ends of the run; a single one, 净 净, to 净."""
-    return _CJK_RUN.sub(r" \1\2 ", _CJK_LETTER.sub(r"\1 \1", parts))
+    if parts.isascii():
+        return parts
+    by = _beyond_ascii()
+    return by.cjk_run.sub(r" \1\2 ", by.cjk_letter.sub(r"\1 \1", parts))
 
 
 def _identifiers_of(folded: str) -> list[str]:
