@@ -1,53 +1,36 @@
-"""Prints the figures of docs/benchmarks.md, all of one run: `python -m bench [--quick]`.
-
-Whole-process CPU (user and system, children included) where dbt runs, the process's own where the package's functions do.
-"""
+"""Prints the figures of docs/benchmarks.md, all of one run: `python -m bench [--quick]`."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from statistics import median
 
+from .dbt_run import ROOT, run
 from .generate_project import ProjectSize, generate_project
 from .questions import measure
 
-ROOT = Path(__file__).resolve().parents[1]
-DBT = Path(sys.executable).with_name("dbt")
-NO_CAPTURE = ["--vars", "{provenance_switches: {capture: false, hook: false}}"]
+LANDING = "model.dbt_provenance.prov_raw_resources"
 
 
-def cpu_of(project: Path, *arguments: str) -> float:
-    """CPU seconds of one dbt command; its failure ends the benchmark."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(
-        [str(DBT), "--quiet", "--no-version-check", *arguments, "--project-dir", str(project), "--profiles-dir", str(project)],
-        check=True, cwd=project, env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def capture(folder: Path, models: int) -> list[str]:
-    """Table row: full parse without the package, the landing model's first and unchanged capture, and the package's own models."""
+def capture(folder: Path, models: int) -> str:
+    """Table row: the full parse without the package; the landing node, first and unchanged; the package's other nodes; peak memory."""
     plain = generate_project(folder / f"plain_{models}", ProjectSize(models=models), package=None)
-    parse = median(cpu_of(plain, "parse", "--no-partial-parse") for _ in range(2))
+    parses = [run(plain, "parse", "--no-partial-parse") for _ in range(2)]
+    parse, alone = median(one.total for one in parses), max(one.peak_megabytes for one in parses)
     with_package = generate_project(folder / f"package_{models}", ProjectSize(models=models), package=ROOT)
-    cpu_of(with_package, "deps")
-    landing = ["run", "--select", "prov_ledger", "prov_raw_resources"]
-    cpu_of(with_package, *landing, *NO_CAPTURE)
-    idle = median(cpu_of(with_package, *landing, *NO_CAPTURE) for _ in range(2))
-    cpu_of(with_package, "parse")
-    first = cpu_of(with_package, *landing) - idle
-    unchanged = median(cpu_of(with_package, *landing) for _ in range(2)) - idle
-    own = cpu_of(with_package, "run", "--select", "package:dbt_provenance") - idle
-    return [f"| {models:,} | {parse:.1f} s | {first:.1f} s ({first / parse:.1%}) | {unchanged:.1f} s ({unchanged / parse:.1%}) | {own:.1f} s |"]
+    run(with_package, "deps")
+    run(with_package, "parse")
+    first, *again = (run(with_package, "run", "--select", "package:dbt_provenance") for _ in range(3))
+    landing, unchanged = first.nodes[LANDING], median(one.nodes[LANDING] for one in again)
+    others = sum(first.nodes.values()) - landing
+    return (
+        f"| {models:,} | {parse:.1f} s | {landing:.2f} s ({landing / parse:.1%}) | {unchanged:.2f} s ({unchanged / parse:.1%}) | "
+        f"{others:.1f} s | {alone:,.0f} MB | {first.peak_megabytes:,.0f} MB |"
+    )
 
 
 def rules_project(folder: Path) -> Path:
@@ -56,7 +39,7 @@ def rules_project(folder: Path) -> Path:
     shutil.copytree(ROOT / "integration_tests/rules", project, ignore=shutil.ignore_patterns("target", "dbt_packages", "*.duckdb"))
     (project / "packages.yml").write_text(f"packages:\n  - local: {ROOT}\n")
     for command in (["deps"], ["seed", "--select", "package:rules"], ["run"]):
-        cpu_of(project, *command)
+        run(project, *command)
     return project
 
 
@@ -69,12 +52,12 @@ def main() -> None:
     models, rows = ([20], [1_000]) if chosen.quick else (chosen.models, chosen.rows)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        print("\n| models | full parse, CPU | first capture | unchanged | package's own models |\n| --- | --- | --- | --- | --- |", flush=True)
+        print("| models | full parse | landing node, first | unchanged | the package's other nodes | peak memory, full parse | run with the package |")
+        print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
         for size in models:
-            print("\n".join(capture(folder, size)), flush=True)
-        print("\n" + "\n".join(measure(rules_project(folder), rows, count=5 if chosen.quick else 40)), flush=True)
-    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
-    print(f"\nPeak memory of the largest process: {peak:,.0f} MB.")
+            print(capture(folder, size), flush=True)
+        print("\n" + "\n".join(measure(rules_project(folder), rows, count=5 if chosen.quick else 25)), flush=True)
+    print(f"\nPeak memory of the questions' process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB.")
 
 
 if __name__ == "__main__":

@@ -33,36 +33,40 @@ starts as materialized (
       and (standing.source_kind <> 'page' or standing.entity_type = 'doc')
 ),
 
--- each edge as it is walked: from the node that is near to the one that is far
+-- the edges as they are walked: from the node that is near to the one that is far
 steps as materialized (
-    select
-        sides.side,
-        edges.project_name,
-        case sides.side when 'upstream' then edges.downstream_id else edges.upstream_id end as near_id,
-        case sides.side when 'upstream' then edges.upstream_id else edges.downstream_id end as far_id,
-        {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }} as upstream_is_visible,
-        {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }} as downstream_is_visible,
-        edges.* exclude (project_name)
+    {%- for side, near, far in [('upstream', 'downstream', 'upstream'), ('downstream', 'upstream', 'downstream')] %}
+    select '{{ side }}' as side, edges.{{ near }}_id as near_id, edges.{{ far }}_id as far_id,
+        edges.{{ near }}_policy_id as near_policy_id, edges.{{ near }}_entity_id as near_entity_id, edges.{{ near }}_evidence_id as near_evidence_id,
+        edges.{{ far }}_policy_id as far_policy_id, edges.{{ far }}_entity_id as far_entity_id, edges.{{ far }}_evidence_id as far_evidence_id,
+        edges.project_name, edges.upstream_id, edges.upstream_entity_id, edges.upstream_version_label, edges.upstream_type,
+        edges.downstream_id, edges.downstream_entity_id, edges.downstream_version_label, edges.downstream_type, edges.edge_kind, edges.edge_role, edges.recorded_from_utc
     from {{ dbt_provenance.relation('prov_int_edges') }} as edges
-    cross join asker
-    inner join (values ('upstream'), ('downstream')) as sides (side) on asker.given_direction in (sides.side, 'both')
-    where edges.recorded_from_utc <= asker.given_known_at
-      and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
-      and coalesce(strpos(asker.given_kinds, ',' || edges.edge_kind || ',') > 0, true)
+    cross join given
+    where edges.project_name in (select starts.node_project from starts cross join given where given.given_direction in ('{{ side }}', 'both'))
+      and edges.recorded_from_utc <= given.given_known_at
+      and coalesce(edges.recorded_to_utc > given.given_known_at, true)
+      and coalesce(strpos(given.given_kinds, ',' || edges.edge_kind || ',') > 0, true)
+    {%- if not loop.last %}
+    union all
+    {%- endif %}
+    {%- endfor %}
 ),
 
 walked as (
     with recursive reached as (
         select starts.node_project, starts.node_id, 0 as steps_taken, sides.side
         from starts
-        cross join asker
-        inner join (values ('upstream'), ('downstream')) as sides (side) on asker.given_direction in (sides.side, 'both')
+        cross join given
+        inner join (values ('upstream'), ('downstream')) as sides (side) on given.given_direction in (sides.side, 'both')
         union
         select reached.node_project, steps.far_id, reached.steps_taken + 1, reached.side
         from reached
         inner join steps on steps.near_id = reached.node_id and steps.project_name = reached.node_project and steps.side = reached.side
         cross join asker
-        where reached.steps_taken + 1 < asker.given_depth and steps.upstream_is_visible and steps.downstream_is_visible
+        where reached.steps_taken + 1 < asker.given_depth
+          and {{ dbt_provenance.may_name('steps.near_policy_id', 'steps.near_entity_id', 'steps.near_evidence_id') }}
+          and {{ dbt_provenance.may_name('steps.far_policy_id', 'steps.far_entity_id', 'steps.far_evidence_id') }}
     )
 
     select node_project, node_id, side, min(steps_taken) as steps_taken
@@ -70,14 +74,16 @@ walked as (
     group by node_project, node_id, side
 ),
 
+-- an edge may be of a state of its nodes that is hidden where the node is not
 walked_edges as (
     select
         walked.steps_taken + 1 as edge_depth,
         steps.*,
-        case walked.side when 'upstream' then not steps.upstream_is_visible else not steps.downstream_is_visible end as is_hidden
+        not ({{ dbt_provenance.may_name('steps.far_policy_id', 'steps.far_entity_id', 'steps.far_evidence_id') }}) as is_hidden
     from walked
     inner join steps on steps.near_id = walked.node_id and steps.project_name = walked.node_project and steps.side = walked.side
-    where case walked.side when 'upstream' then steps.downstream_is_visible else steps.upstream_is_visible end
+    cross join asker
+    where {{ dbt_provenance.may_name('steps.near_policy_id', 'steps.near_entity_id', 'steps.near_evidence_id') }}
 ),
 
 -- one row an edge; at most one mark for each visible node and direction

@@ -2,10 +2,23 @@
     rivals: the best kind stands for all. From `hits` and `asker`, the CTE `outranked`. The walk goes through visible nodes only. -#}
 {% macro rival_ctes() -%}
 rivals as materialized (
-    select entity_id, min(kind_rank) as kind_rank
+    select entity_id, min(kind_rank) as kind_rank, min(project_name) as project_name
     from hits
     group by entity_id
     qualify count(*) over () > 1
+),
+
+-- none are read where there are no rivals
+rival_edges as materialized (
+    select edges.upstream_id, edges.downstream_id, edges.upstream_entity_id
+    from {{ dbt_provenance.relation('prov_int_edges') }} as edges
+    cross join asker
+    where edges.project_name in (select project_name from rivals)
+      and edges.edge_kind <> 'documentation'
+      and edges.recorded_from_utc <= asker.given_known_at
+      and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
+      and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+      and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
 ),
 
 ancestry as (
@@ -16,14 +29,8 @@ ancestry as (
         union
         select walked.root_entity_id, edges.upstream_entity_id, edges.upstream_id, walked.steps + 1
         from walked
-        cross join asker
-        inner join {{ dbt_provenance.relation('prov_int_edges') }} as edges on edges.downstream_id = walked.node_id
+        inner join rival_edges as edges on edges.downstream_id = walked.node_id
         where walked.steps < 6
-          and edges.edge_kind <> 'documentation'
-          and edges.recorded_from_utc <= asker.given_known_at
-          and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
-          and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
-          and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
     )
 
     select distinct root_entity_id, reached_entity_id from walked where root_entity_id <> reached_entity_id

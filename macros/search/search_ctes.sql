@@ -113,13 +113,25 @@ scored as (
     full outer join by_name on by_name.doc_id = by_terms.doc_id
 ),
 
+-- each quoted span stands contiguously in one field of the document; the texts are read only when something is quoted
+quoted as materialized (
+    select phrases.doc_id
+    from {{ dbt_provenance.relation('prov_int_phrases') }} as phrases
+    inner join (select scored.doc_id, asked.quoted_keys from scored inner join asked on len(asked.quoted_keys) > 0) as candidates on candidates.doc_id = phrases.doc_id
+    where len(list_filter(candidates.quoted_keys, lambda one_key: strpos(phrases.phrase_text, ' ' || one_key || ' ') = 0)) = 0
+),
+
 matched as materialized (
-    select scored.tier, scored.millionths, documents.* replace ({{ dbt_provenance.starts_when_recorded('documents') }} as starts_when_recorded), asker.given_date, asker.given_known_at
+    select
+        scored.tier, scored.millionths, asker.given_date, asker.given_known_at,
+        documents.doc_id, documents.evidence_id, documents.entity_id, documents.entity_type, documents.evidence_type, documents.status, documents.validity_basis, documents.interval_is_sound,
+        documents.declared_from, documents.declared_to, documents.recorded_date, documents.next_recorded_from_utc, documents.gone_from_utc, documents.is_contextual,
+        {{ dbt_provenance.starts_when_recorded('documents') }} as starts_when_recorded
     from scored
     inner join {{ dbt_provenance.relation('prov_int_documents') }} as documents on documents.doc_id = scored.doc_id
-    cross join asker
+    cross join (select given_date, given_known_at, given_types, policy_list, quoted_keys from asker cross join asked) as asker
     where coalesce(strpos(asker.given_types, ',' || documents.entity_type || ',') > 0, true)
-      and {{ dbt_provenance.matches_quoted('scored.doc_id') }}
+      and (len(asker.quoted_keys) = 0 or scored.doc_id in (select doc_id from quoted))
 ),
 
 -- intervals that depend on other rows of the entity
@@ -146,7 +158,8 @@ dated as (
 
 laned as (
     select
-        dated.*,
+        dated.doc_id, dated.evidence_id, dated.entity_id, dated.entity_type, dated.evidence_type, dated.status, dated.interval_is_sound, dated.holds_from, dated.holds_to, dated.holds_when_asked_only,
+        dated.tier, dated.millionths, dated.given_date,
         case
             when dated.status not in ('draft', 'superseded', 'archived')
                 and (
@@ -167,14 +180,4 @@ placed as materialized (
     qualify row_number() over (partition by lane order by tier, millionths desc, evidence_id, doc_id)
         between (select given_first from given) and (select given_first + given_rows - 1 from given)
 )
-{%- endmacro %}
-
-{#- Each quoted span stands contiguously in one field of the document. The texts are read only when something is quoted. -#}
-{% macro matches_quoted(doc_id) -%}
-    case when (select len(quoted_keys) from asked) = 0 then true else {{ doc_id }} in (
-        select phrases.doc_id
-        from {{ dbt_provenance.relation('prov_int_phrases') }} as phrases
-        cross join asked
-        where len(list_filter(asked.quoted_keys, lambda one_key: strpos(phrases.phrase_text, ' ' || one_key || ' ') = 0)) = 0
-    ) end
 {%- endmacro %}

@@ -12,17 +12,22 @@ shown as (
 ),
 
 -- what stands beside a result on its own entity: the best of them governs
+beside as materialized (
+    select evidence.*
+    from {{ dbt_provenance.relation('prov_int_entity_evidence') }} as entity_evidence
+    inner join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence on evidence.doc_id = entity_evidence.doc_id
+    where entity_evidence.entity_id in (select entity_id from placed where lane = 'answer') and entity_evidence.about_entity_id is null and evidence.may_govern
+),
+
 peers as (
     select evidence.entity_id, evidence.evidence_type, evidence.status_rank, evidence.kind_rank, evidence.interval_is_sound, asker.given_date,
         case when standing.doc_id is not null then standing.holds_from else {{ dbt_provenance.row_holds_from('evidence', dbt_provenance.starts_when_recorded('evidence')) }} end as holds_from,
         case when standing.doc_id is not null then standing.holds_to else {{ dbt_provenance.row_holds_to('evidence', 'asker.given_known_at') }} end as holds_to,
         coalesce(standing.holds_when_asked_only, false) as holds_when_asked_only
-    from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
+    from beside as evidence
     cross join asker
     left join standing on standing.doc_id = evidence.doc_id
-    where evidence.entity_id in (select entity_id from placed where lane = 'answer')
-      and evidence.may_govern
-      and evidence.recorded_from_utc <= asker.given_known_at
+    where evidence.recorded_from_utc <= asker.given_known_at
       and {{ dbt_provenance.row_stands('evidence', 'asker.given_known_at') }}
       and {{ dbt_provenance.may_see('evidence') }}
 ),
