@@ -107,3 +107,29 @@ def test_lanes_part_by_the_date_asked_for(warehouse):
     assert {(row["lane"], row["label"], row["version"]) for row in found} == {("answer", "governing", "2"), ("conflict", "other period", "1"), ("conflict", "draft", None)}
     earlier = warehouse.call("search", "turnover", as_of="2024-03-31", principal="analyst")
     assert {(row["lane"], row["label"], row["version"]) for row in earlier} == {("answer", "governing", "1"), ("conflict", "scheduled", "2"), ("conflict", "draft", None)}
+
+
+@pytest.fixture
+def quotable(warehouse):
+    warehouse.metric("take", "What is taken.", synonyms=["booked orders", "value shipped"])
+    columns = {"open_amount": {"description": "money still owed"}, "secret_amount": {"description": "money never owed", "meta": {"provenance_allow": ["finance"]}}}
+    warehouse.state("model.shop.bills", {"name": "bills", "description": "Bills.", "columns": columns})
+    return warehouse.policy("rules_principals", ("auditor", None, "analyst", None), ("auditor", None, "finance", None)).build()
+
+
+@pytest.mark.parametrize(
+    ("principal", "query", "expected"),
+    [
+        ("analyst", '"booked orders"', {"metric.shop.take"}),
+        ("analyst", '"orders value"', set()),  # across two synonyms
+        ("analyst", '"still owed"', {"model.shop.bills"}),
+        ("analyst", '"owed money"', set()),  # across two columns
+        ("analyst", '"never owed"', set()),
+        ("auditor", '"never owed"', {"model.shop.bills"}),
+        ("auditor", '"never owed" "still owed"', {"model.shop.bills"}),
+        ("analyst", '"never owed" "still owed"', set()),
+        ("auditor", '"bills" "value shipped"', set()),
+    ],
+)
+def test_what_is_quoted_stands_in_one_field_that_the_asker_may_see(quotable, principal, query, expected):
+    assert {row["entity_id"] for row in quotable.call("search", query, principal=principal)} == expected

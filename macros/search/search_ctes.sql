@@ -118,7 +118,9 @@ quoted as materialized (
     select phrases.doc_id
     from {{ dbt_provenance.relation('prov_int_phrases') }} as phrases
     inner join (select scored.doc_id, asked.quoted_keys from scored inner join asked on len(asked.quoted_keys) > 0) as candidates on candidates.doc_id = phrases.doc_id
-    where len(list_filter(candidates.quoted_keys, lambda one_key: strpos(phrases.phrase_text, ' ' || one_key || ' ') = 0)) = 0
+    where phrases.part_policy_id is null or phrases.part_policy_id in (select policy_id from visible_policies)
+    group by phrases.doc_id
+    having len(list_filter(any_value(candidates.quoted_keys), lambda one_key: strpos(string_agg(phrases.phrase_text, '|'), ' ' || one_key || ' ') = 0)) = 0
 ),
 
 matched as materialized (
