@@ -30,7 +30,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 lint: $(VENV)/.test
-	$(BIN)/ruff check python tests
+	$(BIN)/ruff check python tests bench tools
 
 ## figures for docs/benchmarks.md; takes a while
 bench: $(VENV)/.bench

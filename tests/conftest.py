@@ -100,7 +100,6 @@ def net_revenue(tmp_path_factory, worker) -> Path:
         dbt(project, "seed")
         dbt(project, "build")
         from click.testing import CliRunner
-
         from dbt_provenance.cli import main
 
         finished = CliRunner().invoke(main, ["refresh", "--project-dir", str(project), "--profiles-dir", str(project)])

@@ -92,18 +92,18 @@ class Warehouse:
             if model.materialized in materialized:
                 self.con.execute(model.statement())
 
-    def build(self) -> "Warehouse":
+    def build(self) -> Warehouse:
         self._create("table", "view", "provenance_function")
         return self
 
-    def policy(self, seed: str, *rows: tuple[str | None, ...]) -> "Warehouse":
+    def policy(self, seed: str, *rows: tuple[str | None, ...]) -> Warehouse:
         for row in rows:
             self.con.execute(f"insert into main.{seed} values ({', '.join('?' for _ in RULES_SEEDS[seed])})", list(row))
         return self
 
     def state(
         self, unique_id: str, document: dict[str, Any] | None, *, at: dt.datetime | str | None = None, project: str = "shop", path: str | None = None
-    ) -> "Warehouse":
+    ) -> Warehouse:
         """One raw row: the resource's document as captured at an instant (UTC), or its closing when there is none."""
         moment = dt.datetime.fromisoformat(at) if isinstance(at, str) else at or self.clock
         resource_type = (document or {}).get("resource_type") or unique_id.split(".")[0]
@@ -117,7 +117,7 @@ class Warehouse:
         )
         return self
 
-    def metric(self, name: str, text: str = "", **meta: Any) -> "Warehouse":
+    def metric(self, name: str, text: str = "", **meta: Any) -> Warehouse:
         """A simple metric with declared governance keys, without their prefix (valid_from=...); formula=... gives it a measure."""
         formula = meta.pop("formula", None)
         extra = {key: meta.pop(key) for key in ("at", "project", "path") if key in meta}

@@ -90,7 +90,7 @@ class World:
     ledger: tuple[Mapping[str, Any], ...] = ()
     results: tuple[tuple[str, str, str, dt.datetime], ...] = ()
 
-    def without(self, hidden: Iterable[tuple[str, str]]) -> "World":
+    def without(self, hidden: Iterable[tuple[str, str]]) -> World:
         """The same world in which some resources never were. Groups of dbt stay: they are policy."""
         gone = set(hidden)
         return replace(

@@ -14,9 +14,6 @@ from typing import Any
 import duckdb
 import jinja2
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from dbt_provenance.capture.artifact_files import SECTIONS
 from dbt_provenance.capture.artifacts import Artifacts, read_artifacts
 from dbt_provenance.capture.canonical import (
@@ -28,6 +25,8 @@ from dbt_provenance.capture.canonical import (
 )
 from dbt_provenance.capture.times import utc_from_text
 from dbt_provenance.errors import ArtifactError, ArtifactVersionError, ProvenanceError
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 DATA = Path(__file__).parent / "data" / "artifacts"
 BUILT = DATA / "built_project"

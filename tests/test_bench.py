@@ -1,7 +1,6 @@
 """The benchmark's questions run on generated evidence; what they cost is not judged here."""
 
 import pytest
-
 from conftest import ROOT  # noqa: F401  (puts nothing in the way of `bench`, which lies beside tests)
 
 

@@ -12,7 +12,6 @@ import duckdb
 import pytest
 import yaml
 from conftest import copy_project, dbt, shared_build
-
 from dbt_provenance.capture.canonical import canonical_document, canonical_text
 
 SECTIONS = ("nodes", "sources", "exposures", "groups", "metrics", "semantic_models", "saved_queries", "functions")

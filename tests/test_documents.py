@@ -11,11 +11,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from dbt_provenance.capture.documents import LARGEST_PAGE, Pages, page_documents, read_front_matter, read_pages
 from dbt_provenance.capture.pieces import LONG, TOP_SLUG, cut
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 PAGE = "page.shop.docs/p.md"
 LONG_TEXT = "Prose that says nothing about any number, only how the team works. " * 4

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from conftest import copy_project, dbt, shared_build
+from conftest import dbt, shared_build
 
 VISIBLE = ("resolved", "only_version")
 NOTHING = ("not_found_or_not_authorized", "nothing_visible")

@@ -6,11 +6,10 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from conftest import ROOT, shared_build
-from question_bank import by_slice, judge, read_bank, report
-
 from dbt_provenance.answer.ask import ask
 from dbt_provenance.cli import main
 from dbt_provenance.warehouse.duckdb_connection import open_warehouse
+from question_bank import by_slice, judge, read_bank, report
 
 CORPORA = {"tuva": "tuva", "fivetran_quickbooks": "fivetran_quickbooks", "dbt_bouncer": "dbt_bouncer/dbt_112"}
 POLICIES = Path(__file__).parent / "data" / "question_bank_policy.yml"

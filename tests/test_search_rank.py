@@ -3,7 +3,6 @@
 import random
 
 import pytest
-
 from dbt_provenance.answer.ranking import bag_of, rank
 
 WORDS = ["gross", "net", "revenue", "refund", "order", "payment", "chargeback", "month", "close", "Umsatz", "純売上", "fct_orders_v2", "выручка", "café", "the", "of"]

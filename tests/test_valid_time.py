@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from package_sql import INTERNAL, Warehouse
+from package_sql import Warehouse
 
 START = dt.datetime(2025, 1, 1, 9)
 DAY = dt.timedelta(days=1)
