@@ -127,3 +127,23 @@ def test_hidden_and_absent_give_equal_rows(warehouse):
     warehouse.build()
     for function in ("resolve", "resolve_candidates", "search", "trace_lineage", "impact"):
         assert warehouse.call(function, "secret", principal="analyst") == warehouse.call(function, "absent", principal="analyst")
+
+
+def test_the_view_of_conflicts_names_each_pair_once_with_what_decides(warehouse):
+    warehouse.metric("total", "Total.", formula="gross", status="approved")
+    warehouse.metric("total_new", "Total.", entity="total", version="9", formula="net", status="draft")
+    warehouse.metric("total_too", "Total.", entity="total", version="2", formula="gross - fees", status="approved", valid_from="2025-01-01")
+    warehouse.metric("total_once", "Total.", entity="total", version="0", formula="old", status="approved", valid_from="2020-01-01", valid_to="2021-01-01")
+    warehouse.metric("sum_of_gross", "Another name.", formula="gross")
+    warehouse.metric("hidden", "Another name.", formula="gross", allow=["finance"])
+    warehouse.build()
+    pairs = sorted((row["conflict_kind"], row["evidence_id"].split("/")[2], row["other_evidence_id"].split("/")[2], row["decided_by"][:7]) for row in warehouse.view("conflicts", principal="analyst"))
+    expected = [
+        ("draft", "metric.shop.total", "metric.shop.total_new", "a draft"),
+        ("draft", "metric.shop.total_once", "metric.shop.total_new", "a draft"),
+        ("draft", "metric.shop.total_too", "metric.shop.total_new", "a draft"),
+        ("duplicate", "metric.shop.sum_of_gross", "metric.shop.total", "nothing"),
+        ("governing", "metric.shop.total", "metric.shop.total_once", "nothing"),
+        ("governing", "metric.shop.total", "metric.shop.total_too", "nothing"),
+    ]
+    assert pairs == expected

@@ -12,6 +12,31 @@ picked as (
 
 {{ dbt_provenance.shown_ctes() }},
 
+sides as (
+    select doc_id, entity_id, evidence_id, status, formula, fingerprint, holds_from, holds_to, may_govern, source_kind, status_rank * 100 + kind_rank as side_rank
+    from shown
+),
+
+-- what is compared: statements on one entity, and equal formulas under two names
+compared as (
+    select one_side, other_side
+    from sides as one_side
+    inner join sides as other_side on other_side.entity_id = one_side.entity_id
+    where one_side.may_govern
+      and (
+          other_side.status = 'draft'
+          or (
+              other_side.may_govern and one_side.fingerprint <> other_side.fingerprint and one_side.formula is not null and other_side.formula is not null
+              and (one_side.side_rank, one_side.evidence_id) < (other_side.side_rank, other_side.evidence_id)
+          )
+      )
+    union all
+    select one_side, other_side
+    from sides as one_side
+    inner join sides as other_side on other_side.fingerprint = one_side.fingerprint and one_side.entity_id < other_side.entity_id
+    where one_side.formula is not null and one_side.may_govern and other_side.may_govern
+),
+
 pairs as (
     select
         case
@@ -27,26 +52,12 @@ pairs as (
         case
             when other_side.status = 'draft' then 'a draft decides nothing'
             when one_side.entity_id <> other_side.entity_id then 'nothing: two names for one formula'
-            when one_side.status_rank * 100 + one_side.kind_rank < other_side.status_rank * 100 + other_side.kind_rank then 'the first side ranks higher'
+            when one_side.side_rank < other_side.side_rank then 'the first side ranks higher'
             else 'nothing: a person must decide'
         end as decided_by
-    from shown as one_side
-    inner join shown as other_side
-        on one_side.doc_id <> other_side.doc_id and one_side.evidence_id <> other_side.evidence_id
-        and coalesce(one_side.holds_from < other_side.holds_to, true) and coalesce(other_side.holds_from < one_side.holds_to, true)
-        and (
-            (one_side.entity_id = other_side.entity_id and one_side.may_govern and other_side.status = 'draft')
-            or (
-                one_side.entity_id = other_side.entity_id and one_side.may_govern and other_side.may_govern
-                and one_side.fingerprint <> other_side.fingerprint
-                and one_side.formula is not null and other_side.formula is not null
-                and (one_side.status_rank * 100 + one_side.kind_rank, one_side.evidence_id) < (other_side.status_rank * 100 + other_side.kind_rank, other_side.evidence_id)
-            )
-            or (
-                one_side.entity_id < other_side.entity_id and one_side.may_govern and other_side.may_govern
-                and one_side.fingerprint = other_side.fingerprint and one_side.formula is not null
-            )
-        )
+    from compared
+    where one_side.evidence_id <> other_side.evidence_id
+      and coalesce(one_side.holds_from < other_side.holds_to, true) and coalesce(other_side.holds_from < one_side.holds_to, true)
 )
 
 select
