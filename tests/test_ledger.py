@@ -90,6 +90,12 @@ def test_an_erased_definition_is_not_captured_by_a_build(project: Path) -> None:
     assert outcome(project, "net_revenue", "--as-of", "2024-06-30") == "not_found_or_not_authorized"
 
 
+def test_a_revocation_from_a_group_that_nobody_is_in_is_refused(project: Path) -> None:
+    finished = dbt(project, "run-operation", "revoke", "--args", json.dumps({"subject": "net_revenue", "group_name": "analysts"}), check=False)
+    assert finished.returncode != 0
+    assert "nobody is in group analysts, nothing is revoked; the groups are analyst, finance" in finished.stdout
+
+
 def test_a_revocation_hides_and_nothing_is_removed(project: Path) -> None:
     assert ok(project, "revoke", "metric.net_revenue.net_revenue", "--group", "finance").startswith(
         "revoked metric.net_revenue.net_revenue from group finance"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -308,3 +309,19 @@ def test_switched_off_it_is_silent(pair):
     before = counts(pair.installed)
     assert said(dbt(pair.installed, "run", "--select", "stg_events", "prov_raw_resources")) == []
     assert counts(pair.installed) == before
+
+
+@pytest.mark.parametrize(
+    ("variables", "closing"),
+    [
+        ({"provenance_principals": ["me"]}, r"0 of \d+ resources are visible to anyone: set the variables"),
+        ({"provenance_principals": {"principal": "me", "group_name": "analyst"}}, None),
+        ({"provenance_policies": ["everybody"]}, r"0 of (\d+) resources are visible to anyone, \1 are closed because a policy of theirs cannot be read"),
+        ({"provenance_policies": {"policy_name": "typo", "applies_to": "prject", "allow": ["analyst"]}}, r"0 of (\d+) resources are visible to anyone, \1 are closed because a policy"),
+        ({"provenance_groups": 7, "provenance_authority": ["nobody"]}, None),
+    ],
+)
+def test_a_policy_variable_of_another_shape_grants_nothing_and_breaks_nothing(pair, variables, closing):
+    finished = dbt(pair.installed, "run", "--select", "package:dbt_provenance", "--vars", json.dumps(variables))
+    (line,) = [line for line in said(finished) if "recorded after the run" in line]
+    assert re.search(closing, line) if closing else "visible to anyone" not in line, line

@@ -27,6 +27,12 @@
 {#- From now on nobody sees it, or no member of one group does (of every tenant, or of one). Nothing is removed. -#}
 {% macro revoke(subject, group_name=none, tenant=none, reason=none) -%}
     {%- set chosen = dbt_provenance.chosen_evidence(subject) -%}
+    {%- if group_name -%}
+        {%- set groups = dbt_provenance.values_of('select distinct group_name from ' ~ dbt_provenance.own_name('prov_int_memberships') ~ ' where group_name is not null order by group_name') -%}
+        {%- if group_name not in groups -%}
+            {%- do exceptions.raise_compiler_error('dbt_provenance: nobody is in group ' ~ group_name ~ ', nothing is revoked; the groups are ' ~ (groups | join(', ') or 'none yet')) -%}
+        {%- endif -%}
+    {%- endif -%}
     {%- if chosen.entity_id is not none -%}
         {%- do run_query(dbt_provenance.ledger_entry('revoke', entity_id=chosen.entity_id, group_name=group_name, tenant_id=tenant, reason=reason)) -%}
     {%- else -%}

@@ -20,7 +20,22 @@
         {%- endif -%}
         {{ return('select ' ~ columns.keys() | join(', ') ~ ' from ' ~ dbt_provenance.name_of(relation)) }}
     {%- endif -%}
-    {{ return(dbt_provenance.rows_as_select(dbt_provenance.policy_rows(own) if name == 'policies' else own, columns)) }}
+    {%- set rows = dbt_provenance.readable_rows(own, keep_unreadable=(name == 'policies')) -%}
+    {{ return(dbt_provenance.rows_as_select(dbt_provenance.policy_rows(rows) if name == 'policies' else rows, columns)) }}
+{%- endmacro %}
+
+{#- The rows of a variable, whatever stands in it: one row may stand alone, and what is no row grants nothing. A rule that is no row stays
+    as an empty one, so that it closes. -#}
+{% macro readable_rows(own, keep_unreadable) -%}
+    {%- set rows = [] -%}
+    {%- for row in ([own] if own is mapping or own is not iterable else own) -%}
+        {%- if row is mapping -%}
+            {%- do rows.append(row) -%}
+        {%- elif keep_unreadable -%}
+            {%- do rows.append({'policy_name': row | string}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(rows) }}
 {%- endmacro %}
 
 {% macro policy_columns() -%}

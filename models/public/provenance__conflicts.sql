@@ -13,7 +13,7 @@ picked as (
 {{ dbt_provenance.shown_ctes() }},
 
 sides as (
-    select doc_id, entity_id, evidence_id, status, formula, fingerprint, holds_from, holds_to, may_govern, source_kind, status_rank * 100 + kind_rank as side_rank
+    select doc_id, entity_id, evidence_id, status, formula, filter_text, fingerprint, holds_from, holds_to, may_govern, source_kind, status_rank * 100 + kind_rank as side_rank
     from shown
 ),
 
@@ -45,8 +45,9 @@ pairs as (
             when other_side.source_kind = 'page' then 'page'
             else 'governing'
         end as conflict_kind,
-        one_side.entity_id, one_side.evidence_id, one_side.status, one_side.formula,
+        one_side.entity_id, one_side.evidence_id, one_side.status, one_side.formula, one_side.filter_text,
         other_side.entity_id as other_entity_id, other_side.evidence_id as other_evidence_id, other_side.status as other_status, other_side.formula as other_formula,
+        other_side.filter_text as other_filter_text,
         greatest(one_side.holds_from, other_side.holds_from) as overlaps_from,
         least(one_side.holds_to, other_side.holds_to) as overlaps_to,
         case
@@ -66,10 +67,12 @@ select
     evidence_id,
     status,
     formula,
+    filter_text,
     other_entity_id,
     other_evidence_id,
     other_status,
     other_formula,
+    other_filter_text,
     overlaps_from,
     overlaps_to,
     decided_by

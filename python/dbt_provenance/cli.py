@@ -46,6 +46,10 @@ Exit codes:
   7  dbt was run and ended with an error
 """
 
+ENTITY_TYPES = (
+    "metric", "semantic_model", "saved_query", "model", "seed", "snapshot", "source", "exposure", "function", "analysis", "doc", "page",
+    "policy", "term", "group", "lineage", "freshness",
+)
 SHOWN_OF_SEARCH = ("lane", "rank", "score", "entity_id", "version", "status", "valid_from", "valid_to", "label", "title")
 SHOWN_OF_LINEAGE = ("depth", "direction", "kind", "upstream_id", "downstream_id", "redacted")
 SHOWN_OF_CANDIDATES = ("candidate_role", "entity_id", "version", "status", "valid_from", "valid_to", "title", "evidence_id")
@@ -81,6 +85,8 @@ def main() -> None:
 @placed
 def resolve(place: Place, entity: str, candidates: bool, strict: bool, as_json: bool, **given: Any) -> None:
     """The statement that governs ENTITY on a date."""
+    if given["as_of_end"] and (not given["as_of"] or given["as_of_end"] < given["as_of"]):
+        raise UsageError("--as-of-end is the last day of the period that begins with --as-of. Give --as-of, and no later day.")
     with place.warehouse() as warehouse:
         answer = warehouse.call("resolve", entity=entity, **given)[0]
         rows = warehouse.call("resolve_candidates", entity=entity, **given) if candidates else []
@@ -88,7 +94,7 @@ def resolve(place: Place, entity: str, candidates: bool, strict: bool, as_json: 
         show_rows(rows, SHOWN_OF_CANDIDATES, as_json)
     else:
         show_document(answer, as_json)
-        _hint(answer, as_json)
+        _hint(answer, as_json, is_period=bool(given["as_of_end"]))
     _end(answer, strict)
 
 
@@ -97,7 +103,7 @@ def resolve(place: Place, entity: str, candidates: bool, strict: bool, as_json: 
 @as_of_option
 @known_at_option
 @asked
-@click.option("--type", "entity_types", multiple=True, type=Words(), help="Only entities of this type; repeatable.")
+@click.option("--type", "entity_types", multiple=True, type=click.Choice(ENTITY_TYPES), metavar="TYPE", help="Only entities of this type; repeatable.")
 @click.option("--max-rows", type=click.IntRange(1, 1000), help="Rows of a lane, at most.")
 @click.option("--first-row", type=click.IntRange(1), help="The first row of a lane, to page on.")
 @placed
@@ -114,7 +120,7 @@ def search(place: Place, query: str, entity_types: Sequence[str], as_json: bool,
 @click.argument("entity", type=Words())
 @click.option("--direction", type=click.Choice(["upstream", "downstream", "both"]), help="Where to walk; upstream otherwise.")
 @click.option("--max-depth", type=click.IntRange(1), help="Steps, at most.")
-@click.option("--kinds", multiple=True, type=Words(), help="physical, semantic, documentation or execution; repeatable.")
+@click.option("--kinds", multiple=True, type=click.Choice(["physical", "semantic", "documentation", "execution"]), help="Only edges of this kind; repeatable.")
 @as_of_option
 @known_at_option
 @asked
@@ -244,7 +250,7 @@ def load(
 @dbt_option
 @placed
 def erase(place: Place, subject: str, reason: str | None, rebuild: bool, program: str | None, as_json: bool) -> None:
-    """Removes the text of SUBJECT for ever, and keeps it from being captured again: an evidence_id, an entity, or its name."""
+    """Removes the text of SUBJECT from the tables for ever, and keeps it from being captured again: an evidence_id, an entity, or its name."""
     from .capture import ledger
 
     _strike(place, program, lambda dbt: ledger.erase(dbt, subject, reason=reason), as_json, rebuild=rebuild)
@@ -319,9 +325,13 @@ MISSING = {
 }
 
 
-def _hint(answer: Mapping[str, Any], as_json: bool) -> None:
+def _hint(answer: Mapping[str, Any], as_json: bool, *, is_period: bool = False) -> None:
     """What to do next, on stderr; of nothing visible it says the same whatever the cause."""
-    if not as_json and answer.get("missing") in MISSING:
+    if as_json or answer.get("missing") not in MISSING:
+        return
+    if is_period and answer["missing"] == "as_of":
+        click.echo("Not one definition governs on every day of that period. Ask for a shorter one.", err=True)
+    else:
         click.echo(MISSING[answer["missing"]], err=True)
 
 

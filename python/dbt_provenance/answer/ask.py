@@ -145,6 +145,7 @@ def _finding(kind: str, asking: Asking, choice: Choice, governed: Governed) -> F
         definition_source=row["source_uri"],
         status=row["status"],
         formula=row["formula"],
+        filter=row["filter_text"],
         grain=row["grain"],
         owner=own["owner_name"] if own else None,
         superseded_by=row["superseded_by"],
@@ -158,6 +159,8 @@ def _finding(kind: str, asking: Asking, choice: Choice, governed: Governed) -> F
                 status=found["status"],
                 authoritative=found["status"] == "authoritative",
                 text=found["definition_text"],
+                formula=found["formula"],
+                filter=found["filter_text"],
             )
             for found in against
         ),

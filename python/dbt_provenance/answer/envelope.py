@@ -80,6 +80,8 @@ class Conflict:
     status: str | None
     authoritative: bool
     text: str | None
+    formula: str | None = None
+    filter: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +112,7 @@ class Finding:
     definition_source: str | None = None
     status: str | None = None
     formula: str | None = None
+    filter: str | None = None
     grain: str | None = None
     owner: str | None = None
     superseded_by: str | None = None
