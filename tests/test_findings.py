@@ -21,6 +21,8 @@ CASES: dict[str, tuple[dict[str, Any], str, str, str, tuple[str, str]]] = {
     "allow_mixed_list": ({"provenance_allow": ["analyst", 1]}, "malformed policy", "provenance_allow", "list of names", NOTHING),
     "allow_empty_name": ({"provenance_allow": [""]}, "allows nobody", "provenance_allow", "list of names", NOTHING),
     "allow_null": ({"provenance_allow": None}, "malformed policy", "provenance_allow", "name of a group", NOTHING),
+    "group_of_nobody": ({"provenance_allow": ["analyst", "finance, analysts"]}, "group of nobody", "provenance_allow", "as a list", VISIBLE),
+    "supersedes_nothing": ({"provenance_supersedes": "99"}, "supersedes nothing", "provenance_supersedes", "version of the same entity", VISIBLE),
     "deny_boolean": ({"provenance_deny": True}, "malformed policy", "provenance_deny", "name of a group", NOTHING),
     "deny_null_in_list": ({"provenance_deny": ["x", {"y": 1}]}, "malformed policy", "provenance_deny", "list of names", NOTHING),
     "tenant_list": ({"provenance_tenant": ["a", "b"]}, "malformed policy", "provenance_tenant", "name", NOTHING),

@@ -34,7 +34,7 @@ starts as materialized (
 ),
 
 -- the edges as they are walked: from the node that is near to the one that is far
-steps as materialized (
+steps as not materialized (
     {%- for side, near, far in [('upstream', 'downstream', 'upstream'), ('downstream', 'upstream', 'downstream')] %}
     select '{{ side }}' as side, edges.{{ near }}_id as near_id, edges.{{ far }}_id as far_id,
         edges.{{ near }}_policy_id as near_policy_id, edges.{{ near }}_entity_id as near_entity_id, edges.{{ near }}_evidence_id as near_evidence_id,
@@ -53,6 +53,16 @@ steps as materialized (
     {%- endfor %}
 ),
 
+walkable as materialized (
+    select steps.side, steps.project_name, steps.near_id, steps.far_id
+    from steps
+    cross join (select struck_keys from asker) as ledger
+    where steps.near_policy_id in (select policy_id from visible_policies)
+      and steps.far_policy_id in (select policy_id from visible_policies)
+      and case when len(ledger.struck_keys) = 0 then true
+          else not list_has_any(ledger.struck_keys, [steps.near_entity_id, steps.near_evidence_id, steps.far_entity_id, steps.far_evidence_id]) end
+),
+
 walked as (
     with recursive reached as (
         select starts.node_project, starts.node_id, 0 as steps_taken, sides.side
@@ -60,13 +70,11 @@ walked as (
         cross join given
         inner join (values ('upstream'), ('downstream')) as sides (side) on given.given_direction in (sides.side, 'both')
         union
-        select reached.node_project, steps.far_id, reached.steps_taken + 1, reached.side
+        select reached.node_project, walkable.far_id, reached.steps_taken + 1, reached.side
         from reached
-        inner join steps on steps.near_id = reached.node_id and steps.project_name = reached.node_project and steps.side = reached.side
+        inner join walkable on walkable.near_id = reached.node_id and walkable.project_name = reached.node_project and walkable.side = reached.side
         cross join asker
         where reached.steps_taken + 1 < asker.given_depth
-          and {{ dbt_provenance.may_name('steps.near_policy_id', 'steps.near_entity_id', 'steps.near_evidence_id') }}
-          and {{ dbt_provenance.may_name('steps.far_policy_id', 'steps.far_entity_id', 'steps.far_evidence_id') }}
     )
 
     select node_project, node_id, side, min(steps_taken) as steps_taken

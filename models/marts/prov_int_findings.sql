@@ -25,7 +25,8 @@ pairs as (
         other_side.unique_id as other_id, other_side.policy_id as other_policy_id, other_side.version_label as other_version, other_side.declared_from as other_from, other_side.declared_to as other_to,
         other_side.fingerprint as other_fingerprint,
         one_side.status_rank * 100 + one_side.kind_rank = other_side.status_rank * 100 + other_side.kind_rank as is_same_rank,
-        lower(other_side.supersedes_label) = lower(one_side.version_label) or lower(one_side.supersedes_label) = lower(other_side.version_label) as is_superseded
+        {{ dbt_provenance.plain_version('other_side.supersedes_label') }} = {{ dbt_provenance.plain_version('one_side.version_label') }}
+            or {{ dbt_provenance.plain_version('one_side.supersedes_label') }} = {{ dbt_provenance.plain_version('other_side.version_label') }} as is_superseded
     from current_evidence as one_side
     inner join current_evidence as other_side
         on other_side.entity_id = one_side.entity_id and other_side.evidence_type = one_side.evidence_type and other_side.evidence_id > one_side.evidence_id
@@ -49,6 +50,19 @@ found as (
         'write the name of a group, or a list of names, or take the key away; an empty list shows it to nobody', null, null
     from current_meta
     where declared_key = 'allow' and value_type = 'ARRAY' and len(value_list) = 0
+    union all
+    select named.project_name, named.unique_id, 'group of nobody', 'warn', trim(named.part_kind || ' ' || named.part_name || ' provenance_' || named.declared_key), named.group_name,
+        'write the names of groups as a list, each with somebody in it', null, null
+    from (select *, unnest(value_list) as group_name from current_meta where declared_key in ('allow', 'deny')) as named
+    where named.group_name <> '' and named.group_name not in (select group_name from {{ dbt_provenance.relation('prov_int_memberships') }} where group_name is not null)
+    union all
+    select evidence.project_name, evidence.unique_id, 'supersedes nothing', 'warn', 'provenance_supersedes', evidence.supersedes_label, 'write a version of the same entity', null, null
+    from current_evidence as evidence
+    where evidence.evidence_type = 'definition' and evidence.supersedes_label is not null and not exists (
+        select 1 from current_evidence as others
+        where others.entity_id = evidence.entity_id and others.evidence_id <> evidence.evidence_id
+          and {{ dbt_provenance.plain_version('others.version_label') }} = {{ dbt_provenance.plain_version('evidence.supersedes_label') }}
+    )
     union all
     select project_name, unique_id, 'wrong type', 'error', 'provenance_synonyms', cast(declared_value as varchar), 'write a text, or a list of texts', null, null
     from current_meta
@@ -155,8 +169,8 @@ final as (
         found.advice,
         resources.original_file_path,
         coalesce(guards.tenant_id, {{ dbt_provenance.literal(var('provenance_default_tenant', 'default')) }}) as tenant_id,
-        -- what is wrong with a part that may have a policy of its own is for the service role
-        case when regexp_matches(found.field_name, '^(column|measure|dimension|entity) ') then null else guards.policy_id end as policy_id,
+        -- what is wrong with a part that may have a policy of its own, or says which groups and versions there are, is for the service role
+        case when found.finding_rule in ('group of nobody', 'supersedes nothing') or regexp_matches(found.field_name, '^(column|measure|dimension|entity) ') then null else guards.policy_id end as policy_id,
         nodes.evidence_id,
         found.other_id,
         found.other_policy_id

@@ -151,7 +151,7 @@ def _finding(kind: str, asking: Asking, choice: Choice, governed: Governed) -> F
         superseded_by=row["superseded_by"],
         scheduled_from=row["scheduled_from"],
         model=governed.model,
-        lineage=tuple(_edge(edge) for edge in edges),
+        lineage=tuple({tuple(shown.items()): shown for shown in map(_edge, edges)}.values()),
         freshness=_freshness(asking, choice, governed),
         conflicts=tuple(
             Conflict(
