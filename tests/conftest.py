@@ -2,12 +2,15 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 from engines import dbt2_executable
 from filelock import FileLock
 from package_sql import Model, Warehouse, read_models
+from permission_model import World
+from permission_worlds import write
 
 ROOT = Path(__file__).resolve().parents[1]
 DBT = Path(sys.executable).with_name("dbt")
@@ -106,3 +109,17 @@ def net_revenue(tmp_path_factory, worker) -> Path:
         assert finished.exit_code == 0, finished.output
 
     return shared_build(tmp_path_factory, worker, "net_revenue_build", make) / "net_revenue"
+
+
+@pytest.fixture
+def make(package_models) -> Iterable[Callable[[World], Warehouse]]:
+    """Builds worlds in warehouses of their own."""
+    made: list[Warehouse] = []
+
+    def build(world: World) -> Warehouse:
+        made.append(write(Warehouse(package_models), world))
+        return made[-1]
+
+    yield build
+    for warehouse in made:
+        warehouse.con.close()

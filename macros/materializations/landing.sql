@@ -1,5 +1,6 @@
 {#- A table that is created when missing and never dropped, also under --full-refresh; its model's SQL only gives the columns. One that
-    an older release made gets the columns it lacks, null in the rows that it has; one too many is left alone. Each landing model then fills itself through the macro named in `meta.fill`. A view in its place is what `dbt clone` left. -#}
+    an older release made gets the columns it lacks, null in the rows that it has; one too many is left alone. Each landing model then fills
+    itself through the macro named in `meta.fill`. A view in its place is what `dbt clone` left. -#}
 {% materialization provenance_landing, default %}
     {%- set landing = this.incorporate(type='table') -%}
     {%- set is_new = not dbt_provenance.is_own_table(this) -%}

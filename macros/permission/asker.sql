@@ -79,6 +79,11 @@ asker as materialized (
     list_contains(asker.policy_list, {{ row_alias }}.policy_id) and not list_has_any(asker.struck_keys, {{ row_alias }}.ledger_keys)
 {%- endmacro %}
 
+{#- Whether a statement names, or named, something that the asker may not see. -#}
+{% macro names_hidden(row_alias) -%}
+    (not list_has_all(asker.policy_list, {{ row_alias }}.named_policy_ids) or list_has_any(asker.struck_keys, {{ row_alias }}.named_keys))
+{%- endmacro %}
+
 {#- The same of what is only named (a node, an end of an edge), by its policy, entity and evidence. -#}
 {% macro may_name(policy_id, entity_id, evidence_id) -%}
     coalesce(list_contains(asker.policy_list, {{ policy_id }}), false) and not list_has_any(asker.struck_keys, [{{ entity_id }}, {{ evidence_id }}])

@@ -1,7 +1,8 @@
 {#- The CTE `seen` of a read that shows statements: the rows of evidence that the asker may see, of all entities or of those of a CTE with
-    entity_id (with the pages about them: about_entity_id), with the columns of seen_columns and what of their structured fields it may see. A formula has a history of its own, as what it names changes: an observed
-    metric has one row for each of its periods, another the formula as known. Whoever may not see something that a statement names, or
-    named, gets neither its formula nor a hash, and for it the statement is compared by its text. -#}
+    entity_id (with the pages about them: about_entity_id), with the columns of seen_columns and what of their structured fields it may see.
+    A formula has a history of its own, as what it names changes: an observed metric has one row for each of its periods, another the formula
+    as known. Whoever may not see something that a statement names, or named, gets neither its formula nor a hash, and for it the statement is
+    compared by its text. -#}
 {% macro seen_statements(entities=none, evidence_type=none, all_periods=false) -%}
 {%- if entities -%}
 -- materialized, so that these few rows alone are weighed
@@ -22,7 +23,7 @@ passing as (
         evidence.unit, evidence.text_fingerprint,
         evidence.backing_entity_id as own_backing_id, evidence.backing_version_label as own_backing_version, evidence.backing_source_uri as own_backing_uri,
         case when evidence.grain_policy_id is null or list_contains(asker.policy_list, evidence.grain_policy_id) then evidence.grain end as grain,
-        not list_has_all(asker.policy_list, evidence.named_policy_ids) or list_has_any(asker.struck_keys, evidence.named_keys) as is_redacted,
+        {{ dbt_provenance.names_hidden('evidence') }} as is_redacted,
         {{ dbt_provenance.may_name('evidence.backing_policy_id', 'evidence.backing_entity_id', 'evidence.backing_evidence_id') }} as own_backing_is_visible,
         {{ 'evidence.about_entity_id' if entities else 'cast(null as varchar)' }} as about_entity_id,
         asker.policy_list, asker.struck_keys

@@ -4,7 +4,7 @@ with {{ dbt_provenance.search_ctes() }},
 shown as (
     select placed.*, evidence.revision, evidence.title, evidence.version_label, evidence.status_rank, evidence.kind_rank, evidence.may_govern,
         -- a text of lineage names what it is built from
-        case when not (evidence.evidence_type = 'lineage' and (not list_has_all(asker.policy_list, evidence.named_policy_ids) or list_has_any(asker.struck_keys, evidence.named_keys)))
+        case when not (evidence.evidence_type = 'lineage' and {{ dbt_provenance.names_hidden('evidence') }})
             then evidence.definition_text end as definition_text
     from placed
     inner join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence on evidence.doc_id = placed.doc_id

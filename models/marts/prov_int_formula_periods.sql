@@ -20,7 +20,6 @@ within as (
 
 select
     within.doc_id,
-    row_number() over (partition by within.doc_id order by within.known_from_utc) as period_number,
     within.known_from_utc,
     within.known_to_utc,
     -- the last formula of the day on which the revision was recorded holds as the revision does

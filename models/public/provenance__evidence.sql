@@ -5,7 +5,7 @@ with {{ dbt_provenance.session_ctes() }},
 seen as materialized (
     select
         {{ dbt_provenance.seen_columns('evidence') }},
-        not list_has_all(asker.policy_list, evidence.named_policy_ids) or list_has_any(asker.struck_keys, evidence.named_keys) as is_redacted,
+        {{ dbt_provenance.names_hidden('evidence') }} as is_redacted,
         cast(null as date) as formula_from, cast(null as date) as formula_to
     from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
     cross join asker

@@ -42,12 +42,23 @@ _RESOURCE_TYPES = {
 }  # fmt: skip
 _TOP_KEYS = {*SECTIONS, "metadata", "macros", "selectors", "disabled", "parent_map", "child_map", "group_map"}
 _METADATA_KEYS = set(
-    ["adapter_type", "dbt_schema_version", "dbt_version", "env", "generated_at", "invocation_id", "invocation_started_at", "project_id", "project_name", "quoting", "run_started_at", "send_anonymous_usage_stats", "user_id"]
+    "adapter_type dbt_schema_version dbt_version env generated_at invocation_id invocation_started_at project_id "
+    "project_name quoting run_started_at send_anonymous_usage_stats user_id".split()
 )
 _RESOURCE_KEYS = set(
-    ["_event_status", "access", "alias", "arguments", "attached_node", "block_contents", "build_path", "cache", "checksum", "classifiers", "column_name", "columns", "compiled", "compiled_code", "compiled_path", "config", "config_call_dict", "constraints", "contract", "created_at", "database", "defaults", "defer_relation", "deferred", "depends_on", "deprecation_date", "description", "dimensions", "doc_blocks", "docs", "enabled", "entities", "expect", "exports", "external", "extra_ctes", "extra_ctes_injected", "file_key_name", "filter", "fqn", "freshness", "functions", "generated_sql_file", "given", "group", "identifier", "index", "label", "language", "latest_version", "loaded_at_field", "loaded_at_query", "loader", "materialized", "maturity", "measures", "meta", "metadata", "metrics", "model", "name", "node_relation", "original_file_path", "overrides", "owner", "package_name", "patch_path", "path", "primary_entity", "primary_key", "query_params", "quoting", "quoting_ignore_case", "raw_code", "refs", "relation_name", "resource_type", "returns", "root_path", "schema", "source_description", "source_meta", "source_name", "sources", "state_relation", "static_analysis", "tags", "test_metadata", "tested_node_unique_id", "time_granularity", "time_spine", "type", "type_params", "unique_id", "unrendered_config", "unrendered_database", "unrendered_schema", "url", "version", "versions"]
+    "_event_status access alias arguments attached_node block_contents build_path cache checksum classifiers "
+    "column_name columns compiled compiled_code compiled_path config config_call_dict constraints contract created_at "
+    "database defaults defer_relation deferred depends_on deprecation_date description dimensions doc_blocks docs "
+    "enabled entities expect exports external extra_ctes extra_ctes_injected file_key_name filter fqn freshness "
+    "functions generated_sql_file given group identifier index label language latest_version loaded_at_field "
+    "loaded_at_query loader materialized maturity measures meta metadata metrics model name node_relation "
+    "original_file_path overrides owner package_name patch_path path primary_entity primary_key query_params quoting "
+    "quoting_ignore_case raw_code refs relation_name resource_type returns root_path schema source_description "
+    "source_meta source_name sources state_relation static_analysis tags test_metadata tested_node_unique_id "
+    "time_granularity time_spine type type_params unique_id unrendered_config unrendered_database unrendered_schema "
+    "url version versions".split()
 )
-_COLUMN_KEYS = set(["config", "constraints", "data_type", "description", "doc_blocks", "granularity", "meta", "name", "quote", "tags"])
+_COLUMN_KEYS = set("config constraints data_type description doc_blocks granularity meta name quote tags".split())
 
 
 def artifact_files(path: Path) -> list[Path]:
