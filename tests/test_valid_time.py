@@ -610,9 +610,9 @@ def test_a_synonym_that_was_taken_away_stops_to_match_as_of_today(warehouse):
         assert found == [("metric.shop.npi" if outcome == "resolved" else None,)], day
 
 
-@pytest.mark.parametrize("label", ["v1", "version 1", "V1", "1"])
-def test_what_supersedes_v1_closes_version_1(warehouse, label):
-    warehouse.metric("total_1", "Once.", entity="total", version="1", status="approved", valid_from="2024-01-01")
+@pytest.mark.parametrize(("own", "label"), [("1", "v1"), ("1", "version 1"), ("1", "V1"), ("1", "1"), ("v1", "1"), ("Version 1", "v1")])
+def test_what_supersedes_v1_closes_version_1(warehouse, own, label):
+    warehouse.metric("total_1", "Once.", entity="total", version=own, status="approved", valid_from="2024-01-01")
     warehouse.metric("total_2", "Now.", entity="total", version="2", status="approved", valid_from="2025-01-01", supersedes=label)
     warehouse.build()
     assert warehouse.call("resolve", "total", as_of="2025-06-01", principal="analyst")[0]["version"] == "2"
