@@ -193,6 +193,14 @@ def test_the_walk_does_not_use_what_was_built_before_a_gap_under_another_policy(
     assert "seed.shop.root" not in {row["upstream_id"] for row in rows}
 
 
+def test_the_walk_does_not_pass_through_what_is_revoked(make):
+    chain = [stated(f"model.shop.{name}", {"depends_on": [f"model.shop.{below}"]}) for name, below in (("four", "three"), ("three", "two"), ("two", "one"))]
+    warehouse = make(small_world(*chain, stated("model.shop.one", {})))
+    assert len(warehouse.call("trace_lineage", "four", principal="reader")) == 3
+    strike(warehouse, {"ledger_action": "revoke", "entity_id": "model.shop.three"})
+    assert [(row["upstream_id"], row["redacted"]) for row in warehouse.call("trace_lineage", "four", principal="reader")] == [(None, True)]
+
+
 def test_what_is_revoked_makes_no_two_entities_one(small):
     assert small.call("resolve", "rival", principal="reader")[0]["entity_id"] == "metric.shop.rival"
     strike(small, {"ledger_action": "revoke", "entity_id": "model.shop.between"})

@@ -617,3 +617,16 @@ def test_what_supersedes_v1_closes_version_1(warehouse, own, label):
     warehouse.build()
     assert warehouse.call("resolve", "total", as_of="2025-06-01", principal="analyst")[0]["version"] == "2"
     assert [row["valid_to"] for row in warehouse.call("resolve", "total", version="1", principal="analyst")] == [dt.date(2025, 1, 1)]
+
+
+def test_of_several_formulas_of_one_day_the_last_holds(package_models):
+    warehouse = open_warehouse(package_models)
+    warehouse.state("metric.shop.total", {"name": "total", "description": "Total.", "type": "simple", "type_params": {"measure": {"name": "amount"}}}, at="2025-01-02")
+    for at, expression in (("2025-01-02", "gross"), ("2025-02-03T09:00", "typo"), ("2025-02-03T15:00", "net")):
+        warehouse.state("semantic_model.shop.orders", {"name": "orders", "measures": [{"name": "amount", "agg": "sum", "expr": expression}]}, at=at)
+    warehouse.build()
+    shown = sorted((row["formula"], row["valid_from"], row["valid_to"]) for row in warehouse.view("definitions", principal="analyst") if row["entity_id"] == "metric.shop.total")
+    assert shown == [("SUM(gross)", None, dt.date(2025, 2, 3)), ("SUM(net)", dt.date(2025, 2, 3), None)]
+    assert warehouse.call("resolve", "total", as_of="2025-02-03", principal="analyst")[0]["formula"] == "SUM(net)"
+    assert warehouse.call("resolve", "total", known_at="2025-02-03T12:00", principal="analyst", as_of="2025-02-03")[0]["formula"] == "SUM(typo)"
+    warehouse.con.close()
