@@ -69,14 +69,32 @@ asker as materialized (
     {{ return(adapter.dispatch('session_value', 'dbt_provenance')('provenance_tenant', argument)) }}
 {%- endmacro %}
 
+{#- As known when: the argument, then the session's variable, never later than now. A time that cannot be read is before all that is known. -#}
+{% macro asking_known_at(argument='null') -%}
+    {{ return(adapter.dispatch('known_at', 'dbt_provenance')(argument)) }}
+{%- endmacro %}
+
+{#- A text may carry an offset, which a cast to a timestamp would pass over. -#}
+{% macro duckdb__known_at(argument) -%}
+    {%- set said = "nullif(trim(coalesce(cast(" ~ argument ~ " as varchar), cast(getvariable('provenance_known_at') as varchar))), '')" -%}
+    least(
+        case
+            when {{ said }} is null then {{ dbt_provenance.utc_now() }}
+            else coalesce(
+                case when regexp_matches({{ said }}, '\d:\d\d.*([zZ]|[+-]\d\d(:?\d\d)?)$') then make_timestamp(epoch_us(try_cast({{ said }} as timestamptz))) else try_cast({{ said }} as timestamp) end,
+                timestamp '0001-01-01')
+        end,
+        {{ dbt_provenance.utc_now() }})
+{%- endmacro %}
+
 {% macro duckdb__session_value(name, argument) -%}
     {{ return("coalesce(" ~ argument ~ ", cast(getvariable('" ~ name ~ "') as varchar), " ~ dbt_provenance.literal(var(name, none)) ~ ")") }}
 {%- endmacro %}
 
 {#- Whether a row of evidence may be shown: its policy passes, and the ledger has not taken it or what it is a part of. `row_alias` has
-    policy_id and ledger_keys; `asker` is joined. -#}
+    policy_id and ledger_keys; `asker` is joined. What has no policy is closed to everyone but the owner, in whose list -1 stands. -#}
 {% macro may_see(row_alias) -%}
-    list_contains(asker.policy_list, {{ row_alias }}.policy_id) and not list_has_any(asker.struck_keys, {{ row_alias }}.ledger_keys)
+    list_contains(asker.policy_list, coalesce({{ row_alias }}.policy_id, -1)) and not list_has_any(asker.struck_keys, {{ row_alias }}.ledger_keys)
 {%- endmacro %}
 
 {#- Whether a statement names, or named, something that the asker may not see. -#}
@@ -86,5 +104,5 @@ asker as materialized (
 
 {#- The same of what is only named (a node, an end of an edge), by its policy, entity and evidence. -#}
 {% macro may_name(policy_id, entity_id, evidence_id) -%}
-    coalesce(list_contains(asker.policy_list, {{ policy_id }}), false) and not list_has_any(asker.struck_keys, [{{ entity_id }}, {{ evidence_id }}])
+    list_contains(asker.policy_list, coalesce({{ policy_id }}, -1)) and not list_has_any(asker.struck_keys, [{{ entity_id }}, {{ evidence_id }}])
 {%- endmacro %}

@@ -19,7 +19,7 @@ given as (
         nullif({{ dbt_provenance.plain_version('version') }}, '') as given_version,
         {{ dbt_provenance.asking_principal('principal') }} as given_principal,
         {{ dbt_provenance.asking_tenant('tenant') }} as given_tenant,
-        least(coalesce(try_cast(known_at as timestamp), {{ dbt_provenance.utc_now() }}), {{ dbt_provenance.utc_now() }}) as given_known_at
+        {{ dbt_provenance.asking_known_at('known_at') }} as given_known_at
 ),
 
 {{ dbt_provenance.asker_ctes() }},

@@ -20,7 +20,7 @@ asked_evidence as materialized (
 passing as (
     select
         {{ dbt_provenance.seen_columns('evidence') }},
-        evidence.unit, evidence.text_fingerprint,
+        evidence.unit, evidence.text_fingerprint, evidence.relation_name,
         evidence.backing_entity_id as own_backing_id, evidence.backing_version_label as own_backing_version, evidence.backing_source_uri as own_backing_uri,
         case when evidence.grain_policy_id is null or list_contains(asker.policy_list, evidence.grain_policy_id) then evidence.grain end as grain,
         {{ dbt_provenance.names_hidden('evidence') }} as is_redacted,
@@ -43,7 +43,7 @@ pointed as (
         case when passing.validity_basis = 'observed' then periods.formula_from end as formula_from,
         case when passing.validity_basis = 'observed' and periods.known_to_utc <= passing.given_known_at then cast(periods.known_to_utc as date) end as formula_to,
         case when periods.doc_id is null then own_backing_is_visible
-            else coalesce(list_contains(policy_list, periods.backing_policy_id), false) and not list_has_any(struck_keys, [periods.backing_entity_id, periods.backing_evidence_id]) end as backing_is_visible,
+            else list_contains(policy_list, coalesce(periods.backing_policy_id, -1)) and not list_has_any(struck_keys, [periods.backing_entity_id, periods.backing_evidence_id]) end as backing_is_visible,
         case when periods.doc_id is null then own_backing_id else periods.backing_entity_id end as any_backing_id,
         case when periods.doc_id is null then own_backing_version else periods.backing_version_label end as any_backing_version,
         case when periods.doc_id is null then own_backing_uri else periods.backing_source_uri end as any_backing_uri

@@ -13,7 +13,7 @@ given as materialized (
         try_cast(as_of as date) as given_date,
         {{ dbt_provenance.asking_principal('principal') }} as given_principal,
         {{ dbt_provenance.asking_tenant('tenant') }} as given_tenant,
-        least(coalesce(try_cast(known_at as timestamp), {{ dbt_provenance.utc_now() }}), {{ dbt_provenance.utc_now() }}) as given_known_at,
+        {{ dbt_provenance.asking_known_at('known_at') }} as given_known_at,
         ',' || regexp_replace(lower(cast(entity_types as varchar)), '[\[\]\s'']', '', 'g') || ',' as given_types,
         greatest(coalesce(try_cast(max_rows as bigint), 10), 0) as given_rows,
         greatest(coalesce(try_cast(first_row as bigint), 1), 1) as given_first
@@ -153,14 +153,15 @@ dated as (
         matched.*,
         case when matched.is_contextual then standing.holds_from else {{ dbt_provenance.row_holds_from('matched') }} end as holds_from,
         case when matched.is_contextual then standing.holds_to else {{ dbt_provenance.row_holds_to('matched', 'matched.given_known_at') }} end as holds_to,
-        matched.is_contextual and coalesce(standing.holds_when_asked_only, false) as holds_when_asked_only
+        matched.is_contextual and coalesce(standing.holds_when_asked_only, false) as holds_when_asked_only,
+        matched.is_contextual and coalesce(standing.is_prerelease, false) as is_prerelease
     from matched
     left join standing on matched.is_contextual and standing.doc_id = matched.doc_id
 ),
 
 laned as (
     select
-        dated.doc_id, dated.evidence_id, dated.entity_id, dated.entity_type, dated.evidence_type, dated.status, dated.interval_is_sound, dated.holds_from, dated.holds_to, dated.holds_when_asked_only,
+        dated.doc_id, dated.evidence_id, dated.entity_id, dated.entity_type, dated.evidence_type, dated.status, dated.interval_is_sound, dated.holds_from, dated.holds_to, dated.holds_when_asked_only, dated.is_prerelease,
         dated.tier, dated.millionths, dated.given_date,
         case
             when dated.status not in ('draft', 'superseded', 'archived')

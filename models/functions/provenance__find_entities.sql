@@ -7,7 +7,7 @@ with given as materialized (
         {{ dbt_provenance.asking_principal('principal') }} as given_principal,
         {{ dbt_provenance.asking_tenant('tenant') }} as given_tenant,
         try_cast(as_of as date) as given_date,
-        least(coalesce(try_cast(known_at as timestamp), {{ dbt_provenance.utc_now() }}), {{ dbt_provenance.utc_now() }}) as given_known_at
+        {{ dbt_provenance.asking_known_at('known_at') }} as given_known_at
 ),
 
 {{ dbt_provenance.asker_ctes() }},

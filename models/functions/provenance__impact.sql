@@ -8,7 +8,7 @@ with given as materialized (
         try_cast(as_of as date) as given_date,
         {{ dbt_provenance.asking_principal('principal') }} as given_principal,
         {{ dbt_provenance.asking_tenant('tenant') }} as given_tenant,
-        least(coalesce(try_cast(known_at as timestamp), {{ dbt_provenance.utc_now() }}), {{ dbt_provenance.utc_now() }}) as given_known_at
+        {{ dbt_provenance.asking_known_at('known_at') }} as given_known_at
 ),
 
 {{ dbt_provenance.trace_ctes() }}

@@ -11,6 +11,7 @@ picked as (
             when verdict.decision.outcome = 'conflict' and standing.doc_id in (select best.doc_id from best inner join verdict on verdict.disputed_day = best.one_day) then 'conflicting'
             when verdict.decision.outcome = 'resolved' and standing.doc_id = verdict.latest_doc_id and standing.holds_from is not distinct from verdict.latest_from then 'governing'
             when not standing.may_govern then 'non_governing'
+            when standing.is_prerelease then 'prerelease'
             when verdict.given_date is null or {{ dbt_provenance.holds_on('standing', 'verdict.given_date') }} then 'candidate'
             else 'other_period'
         end as candidate_role

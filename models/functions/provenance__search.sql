@@ -76,6 +76,7 @@ select
         when shown.lane = 'answer' and shown.may_govern and shown.evidence_type <> 'page_piece' and shown.status_rank * 100 + shown.kind_rank = governing.best_rank then 'governing'
         when shown.lane = 'answer' then 'supporting'
         when shown.status in ('draft', 'superseded', 'archived') then shown.status
+        when shown.is_prerelease then 'prerelease'
         when shown.holds_when_asked_only then 'not in force'
         when shown.holds_from > shown.given_date then 'scheduled'
         when not shown.interval_is_sound then 'unreadable validity'

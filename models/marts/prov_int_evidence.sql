@@ -72,6 +72,7 @@ spoken as (
         subjects.own_name, subjects.version_label, subjects.dbt_version_label, subjects.latest_version, subjects.deprecation_date,
         subjects.declared_from, subjects.declared_to, subjects.has_declared_interval, subjects.interval_is_malformed,
         subjects.supersedes_text, subjects.about_text, subjects.classification_text, subjects.synonyms,
+        lower(json_extract_string(subjects.document, '$.relation_name')) as relation_name,
         subjects.recorded_from_utc, subjects.recorded_to_utc, subjects.original_file_path, subjects.page_id,
         coalesce(subjects.owner_text, json_extract_string(subjects.document, '$.owner.name'), json_extract_string(subjects.document, '$.owner.email'),
             case when json_type(subjects.document, '$.owner') = 'VARCHAR' then json_extract_string(subjects.document, '$.owner') end,
@@ -245,7 +246,7 @@ final as (
         -- whatever the ledger may name to take it: itself, its entity, and of a part the whole
         list_filter([ruled.evidence_id, ruled.entity_id, case when ruled.evidence_type <> 'definition' then ruled.whole_evidence_id end,
             case when ruled.evidence_type <> 'definition' then ruled.whole_entity_id end], lambda one_key: one_key is not null) as ledger_keys,
-        ruled.about_text, ruled.owner_label, ruled.classification_text, ruled.synonyms, ruled.original_file_path, ruled.page_id
+        ruled.about_text, ruled.owner_label, ruled.relation_name, ruled.classification_text, ruled.synonyms, ruled.original_file_path, ruled.page_id
     from ruled
     left join version_history on version_history.raw_id = ruled.raw_id and version_history.evidence_id = ruled.evidence_id
     left join naming on naming.raw_id = ruled.raw_id and naming.type_code = ruled.type_code

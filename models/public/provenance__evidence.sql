@@ -1,5 +1,5 @@
 {{ config(alias='evidence') }}
--- one row per revision of an evidence that the asker may see
+-- one row per revision of an evidence that the asker may see, known by then
 with {{ dbt_provenance.session_ctes() }},
 
 seen as materialized (
@@ -9,7 +9,8 @@ seen as materialized (
         cast(null as date) as formula_from, cast(null as date) as formula_to
     from {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
     cross join asker
-    where {{ dbt_provenance.may_see('evidence') }}
+    where evidence.recorded_from_utc <= asker.given_known_at
+      and {{ dbt_provenance.may_see('evidence') }}
 ),
 
 {{ dbt_provenance.standing_ctes() }},
@@ -38,6 +39,7 @@ select
     title,
     definition_text,
     text_origin <> 'authored' as text_derived,
+    text_origin,
     content_hash,
     is_redacted as redacted,
     source_uri,
@@ -48,6 +50,6 @@ select
     project_name,
     tenant_id as tenant,
     recorded_from_utc,
-    recorded_to_utc,
+    case when recorded_to_utc <= given_known_at then recorded_to_utc end as recorded_to_utc,
     true as text_untrusted
 from shown

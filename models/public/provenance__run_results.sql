@@ -20,3 +20,4 @@ from {{ dbt_provenance.relation('prov_raw_run_results') }} as results
 inner join visible_resources on visible_resources.project_name = results.project_name and visible_resources.unique_id = results.unique_id
     and coalesce(results.recorded_at_utc >= visible_resources.visible_from_utc, visible_resources.visible_from_utc = timestamp '0001-01-01')
 left join {{ dbt_provenance.relation('prov_int_nodes') }} as nodes on nodes.project_name = results.project_name and nodes.unique_id = results.unique_id
+where coalesce(results.recorded_at_utc <= (select given_known_at from given), true)

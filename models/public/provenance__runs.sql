@@ -12,6 +12,7 @@ counts as (
     from {{ dbt_provenance.relation('prov_raw_run_results') }} as results
     inner join visible_resources on visible_resources.project_name = results.project_name and visible_resources.unique_id = results.unique_id
         and coalesce(results.recorded_at_utc >= visible_resources.visible_from_utc, visible_resources.visible_from_utc = timestamp '0001-01-01')
+    where coalesce(results.recorded_at_utc <= (select given_known_at from given), true)
     group by results.invocation_id
 )
 
@@ -32,4 +33,5 @@ from {{ dbt_provenance.relation('prov_raw_runs') }} as runs
 left join counts on counts.invocation_id = runs.invocation_id
 cross join asker
 where asker.is_known
+  and coalesce(runs.recorded_at_utc <= asker.given_known_at, true)
   and (counts.invocation_id is not null or asker.is_service)

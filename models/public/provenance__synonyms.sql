@@ -11,5 +11,6 @@ from {{ dbt_provenance.relation('prov_int_names') }} as names
 inner join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence on evidence.doc_id = names.doc_id
 cross join asker
 where names.tier = 3
+  and evidence.recorded_from_utc <= asker.given_known_at
   and {{ dbt_provenance.row_stands('evidence', 'asker.given_known_at') }}
   and {{ dbt_provenance.may_see('evidence') }}
