@@ -1,44 +1,47 @@
 {{ config(alias='definition_changes') }}
--- one row per change of a definition, of its own text or of a formula through what it names, with what changed
+-- one row per change of a definition: what it said before and says since, whether that breaks, and how many entities are built on it
 with {{ dbt_provenance.session_ctes() }},
 
-{{ dbt_provenance.seen_statements(evidence_type='definition', all_periods=true) }},
+{{ dbt_provenance.change_ctes() }},
 
-picked as (
-    select *, cast(null as date) as holds_from from seen
+{{ dbt_provenance.closure_ctes('changes') }},
+
+direct as (
+    select root_nodes.project_name, root_nodes.unique_id, count(distinct far_nodes.entity_id) as direct_count
+    from closure_roots
+    inner join visible_edges on visible_edges.near_number = closure_roots.root_number
+    inner join numbered_nodes as root_nodes on root_nodes.node_number = closure_roots.root_number
+    inner join numbered_nodes as far_nodes on far_nodes.node_number = visible_edges.far_number and far_nodes.entity_id <> root_nodes.entity_id
+    group by root_nodes.project_name, root_nodes.unique_id
 ),
 
-{{ dbt_provenance.shown_ctes() }},
-
-changes as (
-    select
-        *,
-        greatest(recorded_from_utc, formula_known_from_utc) as changed_at_utc,
-        {%- for column in ['revision', 'definition_text', 'formula', 'grain', 'filter_text', 'status', 'declared_from', 'declared_to'] %}
-        lag({{ column }}) over history as previous_{{ column }}{{ ',' if not loop.last }}
-        {%- endfor %}
-    from shown
-    window history as (partition by evidence_id order by raw_id, formula_known_from_utc)
+total as (
+    select root_project, root_id, count(*) as total_count from closure group by root_project, root_id
 )
 
 select
-    evidence_id,
-    revision,
-    previous_revision,
-    entity_id,
-    entity_type,
-    version_label as version,
-    changed_at_utc,
-    definition_text is distinct from previous_definition_text as text_changed,
-    formula is distinct from previous_formula as formula_changed,
-    grain is distinct from previous_grain as grain_changed,
-    filter_text is distinct from previous_filter_text as filter_changed,
-    status is distinct from previous_status as status_changed,
-    declared_from is distinct from previous_declared_from or declared_to is distinct from previous_declared_to as validity_changed,
-    formula is distinct from previous_formula or grain is distinct from previous_grain or filter_text is distinct from previous_filter_text as is_breaking,
-    previous_definition_text as previous_text,
-    definition_text as current_text,
-    previous_formula,
-    formula as current_formula
+    changes.change_kind,
+    changes.evidence_id,
+    changes.revision,
+    changes.previous_evidence_id,
+    changes.previous_revision,
+    changes.entity_id,
+    changes.entity_type,
+    changes.version_label as version,
+    changes.changed_at_utc,
+    {%- for flag in ['text', 'formula', 'filter', 'grain', 'unit', 'backing', 'status', 'validity', 'acl', 'other'] %}
+    changes.{{ flag }}_changed,
+    {%- endfor %}
+    changes.is_breaking,
+    changes.previous_definition_text as previous_text,
+    case when changes.change_kind <> 'gone' then changes.definition_text end as current_text,
+    {%- for column, name in {'formula': 'formula', 'filter_text': 'filter', 'grain': 'grain', 'status': 'status', 'declared_from': 'valid_from', 'declared_to': 'valid_to'}.items() %}
+    changes.previous_{{ column }} as previous_{{ name }},
+    case when changes.change_kind <> 'gone' then changes.{{ column }} end as current_{{ name }},
+    {%- endfor %}
+    changes.is_redacted or changes.previous_is_redacted as redacted,
+    coalesce(direct.direct_count, 0) as direct_downstream_count,
+    coalesce(total.total_count, 0) as total_downstream_count
 from changes
-where previous_revision is not null
+left join direct on direct.project_name = changes.project_name and direct.unique_id = changes.unique_id
+left join total on total.root_project = changes.project_name and total.root_id = changes.unique_id
