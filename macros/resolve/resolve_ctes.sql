@@ -141,7 +141,7 @@ term_hits as materialized (
     of the others is built on, how many they are, and the version that all their names pin. -#}
 {% macro named_ctes() -%}
 hits as (
-    select term_hits.tier, term_hits.entity_id, term_hits.pinned_version, standing.kind_rank, standing.unique_id, standing.project_name
+    select term_hits.tier, term_hits.entity_id, term_hits.pinned_version, standing.kind_rank, standing.unique_id, standing.project_name, standing.source_kind, standing.relation_name
     from term_hits
     inner join standing
         on standing.doc_id = term_hits.doc_id and standing.about_entity_id is null

@@ -1,5 +1,5 @@
 {#- Entities that answer to one text but of which one is built on the other (a model, the semantic model on it, the metric on that) are no
-    rivals: the best kind stands for all. From `hits` and `asker`, the CTE `outranked`. The walk goes through visible nodes only. -#}
+    rivals: the best kind stands for all; nor is a source of another project over the relation that one of them builds. From `hits` and `asker`, the CTE `outranked`. The walk goes through visible nodes only. -#}
 {% macro rival_ctes() -%}
 rivals as materialized (
     select entity_id, min(kind_rank) as kind_rank, min(project_name) as project_name
@@ -45,5 +45,11 @@ outranked as (
         or (ancestry.root_entity_id = weaker.entity_id and ancestry.reached_entity_id = stronger.entity_id)
     where stronger.kind_rank < weaker.kind_rank
        or (stronger.kind_rank = weaker.kind_rank and ancestry.root_entity_id = stronger.entity_id)
+    union
+    select sources.entity_id
+    from hits as sources
+    inner join hits as builders
+        on builders.relation_name = sources.relation_name and builders.entity_id <> sources.entity_id and builders.source_kind = 'building_project'
+    where sources.source_kind = 'other_project'
 )
 {%- endmacro %}

@@ -20,7 +20,7 @@ asked_evidence as materialized (
 passing as (
     select
         {{ dbt_provenance.seen_columns('evidence') }},
-        evidence.unit, evidence.text_fingerprint, evidence.relation_name,
+        evidence.unit, evidence.text_fingerprint,
         evidence.backing_entity_id as own_backing_id, evidence.backing_version_label as own_backing_version, evidence.backing_source_uri as own_backing_uri,
         case when evidence.grain_policy_id is null or list_contains(asker.policy_list, evidence.grain_policy_id) then evidence.grain end as grain,
         {{ dbt_provenance.names_hidden('evidence') }} as is_redacted,

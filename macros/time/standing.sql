@@ -93,7 +93,7 @@ standing as (
     asker.given_known_at, asker.given_date,
     {%- for column in ['doc_id', 'raw_id', 'evidence_id', 'entity_id', 'entity_type', 'entity_name', 'evidence_type', 'unique_id', 'resource_type', 'project_name', 'source_kind',
         'version_label', 'dbt_version_label', 'latest_version', 'deprecation_date', 'supersedes_label', 'status', 'status_rank', 'kind_rank', 'may_govern', 'validity_basis', 'interval_is_sound',
-        'declared_from', 'declared_to', 'recorded_date', 'recorded_from_utc', 'first_recorded_utc', 'next_recorded_from_utc', 'chain_until_utc', 'gone_from_utc',
+        'declared_from', 'declared_to', 'relation_name', 'recorded_date', 'recorded_from_utc', 'first_recorded_utc', 'next_recorded_from_utc', 'chain_until_utc', 'gone_from_utc',
         'is_below_at_first', 'reached_utc', 'passed_utc'] %}
     {{ row }}.{{ column }},
     {%- endfor %}
@@ -102,7 +102,7 @@ standing as (
 
 {#- Whether observed validity begins with the recording, for this asker: not where what lies before is hidden. -#}
 {% macro starts_when_recorded(row) -%}
-    {{ row }}.starts_when_recorded and coalesce(list_contains(asker.policy_list, {{ row }}.before_gap_policy_id), false)
+    {{ row }}.starts_when_recorded and list_contains(asker.policy_list, coalesce({{ row }}.before_gap_policy_id, -1))
 {%- endmacro %}
 
 {#- What can be told from the row alone. A state that was replaced on the day it was recorded lives in recorded time only; a page

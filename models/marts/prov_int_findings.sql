@@ -19,14 +19,11 @@ two_places as (
     where meta.place = 'meta' and meta.part_kind = ''
 ),
 
+-- what overlaps or is said twice is found when asked (provenance__findings), over what the asker may see
 pairs as (
     select
-        one_side.project_name, one_side.unique_id, one_side.evidence_id, one_side.version_label, one_side.declared_from, one_side.declared_to, one_side.fingerprint,
-        other_side.unique_id as other_id, other_side.policy_id as other_policy_id, other_side.version_label as other_version, other_side.declared_from as other_from, other_side.declared_to as other_to,
-        other_side.fingerprint as other_fingerprint,
-        one_side.status_rank * 100 + one_side.kind_rank = other_side.status_rank * 100 + other_side.kind_rank as is_same_rank,
-        {{ dbt_provenance.plain_version('other_side.supersedes_label') }} = {{ dbt_provenance.plain_version('one_side.version_label') }}
-            or {{ dbt_provenance.plain_version('one_side.supersedes_label') }} = {{ dbt_provenance.plain_version('other_side.version_label') }} as is_superseded
+        one_side.project_name, one_side.unique_id, one_side.declared_from, one_side.declared_to,
+        other_side.unique_id as other_id, other_side.policy_id as other_policy_id, other_side.declared_from as other_from, other_side.declared_to as other_to
     from current_evidence as one_side
     inner join current_evidence as other_side
         on other_side.entity_id = one_side.entity_id and other_side.evidence_type = one_side.evidence_type and other_side.evidence_id > one_side.evidence_id
@@ -95,23 +92,6 @@ found as (
     select project_name, unique_id, 'capped status', 'warn', 'provenance_status', declared_status, 'it counts as ' || status || ': its source may not claim more', null, null
     from current_evidence
     where evidence_type = 'definition' and status <> declared_status
-    union all
-    select project_name, unique_id, 'overlapping validity', 'error', 'provenance_valid_to',
-        concat_ws(' to ', coalesce(cast(greatest(declared_from, other_from) as varchar), 'ever'), coalesce(cast(least(declared_to, other_to) as varchar), 'open')),
-        'let one end where the other begins, or name the older version in provenance_supersedes', other_id, other_policy_id
-    from pairs
-    where is_same_rank and not coalesce(is_superseded, false) and fingerprint <> other_fingerprint
-      and coalesce(declared_from < other_to, true) and coalesce(other_from < declared_to, true)
-      and not (declared_to is null and other_to is null)
-    union all
-    select project_name, unique_id, 'two open rows', 'error', 'provenance_valid_to', 'open',
-        'end one of them, or name the older version in provenance_supersedes', other_id, other_policy_id
-    from pairs
-    where is_same_rank and not coalesce(is_superseded, false) and fingerprint <> other_fingerprint and declared_to is null and other_to is null
-    union all
-    select project_name, unique_id, 'duplicate', 'warn', 'provenance_version', version_label, 'keep one of the two equal statements', other_id, other_policy_id
-    from pairs
-    where fingerprint = other_fingerprint and coalesce(declared_from < other_to, true) and coalesce(other_from < declared_to, true)
     union all
     select project_name, unique_id, 'inclusive end', 'warn', 'provenance_valid_to', cast(declared_to as varchar),
         'valid_to is the first day on which it no longer holds: write ' || cast(cast(declared_to + interval 1 day as date) as varchar), other_id, other_policy_id

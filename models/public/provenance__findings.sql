@@ -2,7 +2,18 @@
 -- one row per thing that is wrong with the metadata itself, where the asker may see all sides; the service role sees what closed a resource
 with {{ dbt_provenance.session_ctes() }},
 
-{{ dbt_provenance.retiring_ctes() }}
+{{ dbt_provenance.conflict_ctes() }},
+
+{{ dbt_provenance.retired_ctes() }},
+
+-- what follows from a second statement, or from the date, is found when asked: over what the asker may see, as known then
+derived as (
+    {{ dbt_provenance.pair_findings() }}
+    union all
+    select 'depends on deprecated', leaning.project_name, leaning.downstream_id, leaning.downstream_entity_id, 'depends_on', leaning.warning_text,
+        coalesce('refer to version ' || leaning.replacing_version, 'refer to what replaces it')
+    from leaning
+)
 
 select
     findings.finding_rule,
@@ -27,18 +38,17 @@ where asker.is_known
       )
   )
 union all
--- of today, or of the time of knowing: it becomes true as dates pass
 select distinct
-    'depends on deprecated',
-    'warn',
-    leaning.downstream_id,
-    leaning.downstream_entity_id,
-    'depends_on',
-    leaning.warning_text,
-    coalesce('refer to version ' || leaning.replacing_version, 'refer to what replaces it'),
-    resources.original_file_path,
-    leaning.project_name
-from leaning
-left join {{ dbt_provenance.relation('prov_int_evidence') }} as resources
-    on resources.project_name = leaning.project_name and resources.unique_id = leaning.downstream_id
-    and resources.evidence_type = 'definition' and resources.recorded_to_utc is null
+    derived.finding_rule,
+    case when derived.finding_rule in ('overlapping validity', 'two open rows') then 'error' else 'warn' end,
+    derived.unique_id,
+    derived.entity_id,
+    derived.field_name,
+    derived.found_value,
+    derived.advice,
+    evidence.original_file_path,
+    derived.project_name
+from derived
+left join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
+    on evidence.project_name = derived.project_name and evidence.unique_id = derived.unique_id
+    and evidence.evidence_type = 'definition' and evidence.recorded_to_utc is null
