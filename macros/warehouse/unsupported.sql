@@ -19,3 +19,4 @@
 {% macro default__insert_results_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_freshness_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__described_columns(sql) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__closure_cte() -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}

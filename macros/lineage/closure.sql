@@ -1,0 +1,36 @@
+{#- Which visible resource rests on which, at any depth: each pair once with its shortest distance; cycles end. Starts from the pairs of a CTE
+    `walkable` (project_name, near_id, far_id, each once: from a resource to the one next to it) and gives `closure` (project_name, start_id,
+    node_id, distance). Never by paths: through 12 layers of 30 models there are 30^12 of them, and 59,400 pairs. -#}
+{% macro closure_cte() -%}
+    {{ return(adapter.dispatch('closure_cte', 'dbt_provenance')()) }}
+{%- endmacro %}
+
+{#- Each turn adds the pairs that were not reached before. -#}
+{% macro duckdb__closure_cte() -%}
+closure as (
+    with recursive reached (project_name, start_id, node_id, distance) using key (project_name, start_id, node_id) as (
+        select project_name, near_id, far_id, 1 from walkable
+        union
+        select reached.project_name, reached.start_id, walkable.far_id, min(reached.distance) + 1
+        from reached
+        inner join walkable on walkable.project_name = reached.project_name and walkable.near_id = reached.node_id
+        left join recurring.reached as earlier
+            on earlier.project_name = reached.project_name and earlier.start_id = reached.start_id and earlier.node_id = walkable.far_id
+        where earlier.node_id is null
+        group by reached.project_name, reached.start_id, walkable.far_id
+    )
+
+    select project_name, start_id, node_id, distance from reached where start_id <> node_id
+)
+{%- endmacro %}
+
+{#- The edges between visible resources as known at the time of knowing, each pair once: from the downstream one to the upstream one. -#}
+{% macro visible_steps() -%}
+select distinct edges.project_name, edges.downstream_id as near_id, edges.upstream_id as far_id
+from {{ dbt_provenance.relation('prov_int_edges') }} as edges
+cross join asker
+where edges.recorded_from_utc <= asker.given_known_at
+  and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
+  and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+  and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
+{%- endmacro %}
