@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXAMPLE := integration_tests/net_revenue
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-matrix lint bench clean
 
 $(VENV)/.demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,10 @@ demo: $(VENV)/.demo
 ## everything that CI runs
 test: $(VENV)/.test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+
+## the conformance cases and the integration projects on dbt Core 1.10, 1.11, 1.12 and dbt 2; writes docs/conformance.md
+test-matrix: $(VENV)/.test
+	PROVENANCE_ENGINES="Core 1.10, Core 1.11, Core 1.12, dbt 2" $(BIN)/python -m pytest tests/conformance --numprocesses 2 --dist loadgroup --conformance-table docs/conformance.md
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check python tests bench tools

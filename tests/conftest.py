@@ -5,8 +5,9 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import engines
 import pytest
-from engines import dbt2_executable
+from engines import Engine, dbt2_executable
 from filelock import FileLock
 from package_sql import Model, Warehouse, read_models
 from permission_model import World
@@ -14,6 +15,8 @@ from permission_worlds import write
 
 ROOT = Path(__file__).resolve().parents[1]
 DBT = Path(sys.executable).with_name("dbt")
+
+pytest_plugins = ["conformance_table"]
 
 
 @pytest.fixture(scope="session")
@@ -37,14 +40,14 @@ def dbt(project: Path, *arguments: str, check: bool = True, executable: Path = D
     return finished
 
 
-def copy_project(name: str, to: Path) -> Path:
+def copy_project(name: str, to: Path, executable: Path = DBT) -> Path:
     """A copy of one of integration_tests/, with the package as a local dependency, installed."""
     project = to / name
     shutil.copytree(
         ROOT / "integration_tests" / name, project, ignore=shutil.ignore_patterns("target", "dbt_packages", "logs", "*.duckdb*", "package-lock.yml")
     )
     (project / "packages.yml").write_text(f"packages:\n  - local: {ROOT}\n")
-    dbt(project, "deps")
+    dbt(project, "deps", executable=executable)
     return project
 
 
@@ -67,15 +70,21 @@ def worker(request) -> str:
 
 
 @pytest.fixture(scope="session")
-def package_models(tmp_path_factory, worker) -> list[Model]:
-    """The package's compiled SQL in build order."""
+def engine(request) -> Engine:
+    """Core 1.11; the conformance cases run on each of the chosen engines."""
+    return engines.engine(getattr(request, "param", "Core 1.11"))
+
+
+@pytest.fixture(scope="session")
+def package_models(tmp_path_factory, worker, engine) -> list[Model]:
+    """The package's SQL in build order, as the engine compiled it."""
 
     def make(folder: Path) -> None:
-        project = copy_project("rules", folder)
-        dbt(project, "seed", "--select", "package:rules")
-        dbt(project, "run")
+        project = copy_project("rules", folder, engine.executable)
+        dbt(project, "seed", "--select", "package:rules", executable=engine.executable)
+        dbt(project, "run", executable=engine.executable)
 
-    return read_models(shared_build(tmp_path_factory, worker, "rules_build", make) / "rules")
+    return read_models(shared_build(tmp_path_factory, worker, f"rules_build_{engine.slug}", make) / "rules")
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
-"""Engines that the tests' own environment does not have: dbt 2, and an adapter that the package does not know.
+"""The engines that run the package: dbt Core 1.10, 1.11 and 1.12, and dbt 2; and an adapter that the package does not know.
 
-They are fetched once into the user's cache (XDG_CACHE_HOME, else ~/.cache) and kept there. What cannot be had here is a skip that says why.
+What the tests' own environment does not have is fetched once into the user's cache (XDG_CACHE_HOME, else ~/.cache) and kept there.
+What cannot be had here is a skip that says why.
 """
 
 from __future__ import annotations
@@ -14,16 +15,72 @@ import tarfile
 import urllib.error
 import urllib.request
 import zipfile
+from dataclasses import dataclass
+from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+CORES = {"1.10": "1.10.23", "1.11": version("dbt-core"), "1.12": "1.12.6"}
+
 DBT2 = "2.0.0rc196"
 DUCKDB_FOR_DBT2 = "1.5.4-r.1"
 DUCKDB_SHA256 = "056c0ea133e54e1c74b21a09f1cf3fe1f6c497644e2c7dd6ecac4ae612fa0b5c"
 POSTGRES_ADAPTER = ("dbt-postgres==1.11.0", "psycopg2-binary")
+
+NAMES = (*(f"Core {minor}" for minor in CORES), "dbt 2")
+CHOSEN = [name.strip() for name in os.environ.get("PROVENANCE_ENGINES", "Core 1.11, dbt 2").split(",")]
+"""The engines on which the conformance cases run: a list of NAMES."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One of NAMES, ready to run in a process of its own."""
+
+    name: str
+    executable: Path
+
+    @property
+    def slug(self) -> str:
+        return self.name.replace(" ", "_").lower()
+
+    @property
+    def is_core(self) -> bool:
+        return self.name != "dbt 2"
+
+    @property
+    def semantic_folder(self) -> str:
+        """Which of the worked example's two semantic folders it reads: dbt 2 refuses the older form, Core before 1.12 the newer."""
+        return "semantic/legacy" if self.name in ("Core 1.10", "Core 1.11") else "semantic/current"
+
+
+def engine(name: str) -> Engine:
+    """Skips where it cannot be had."""
+    if name not in NAMES:
+        raise ValueError(f"{name!r} is no engine; PROVENANCE_ENGINES is a list of {', '.join(NAMES)}")
+    return Engine(name, dbt2_executable() if name == "dbt 2" else core_executable(name.removeprefix("Core ")))
+
+
+def core_executable(minor: str) -> Path:
+    """dbt of that minor version: this environment's own, else of an environment made for it with the same DuckDB."""
+    release = CORES[minor]
+    if version("dbt-core") == release:
+        return Path(sys.executable).with_name("dbt")
+    packages = [f"dbt-core=={release}", f"dbt-duckdb=={version('dbt-duckdb')}"]
+    folder = _cache() / f"dbt-core-{release}-{version('dbt-duckdb')}-{version('duckdb')}-python{sys.version_info.major}.{sys.version_info.minor}"
+    with FileLock(f"{folder}.lock"):
+        if not (folder / ".made").exists():
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+            python = folder / "bin/python"
+            # Not with their dependencies: 1.12 asks for a second parser that the index has no file for, and the adapter for the newest Core.
+            _pip("install", "--no-deps", *packages, python=python)
+            asked = "import importlib.metadata as m; print('\\n'.join(one for name in ('dbt-core', 'dbt-duckdb') for one in m.requires(name)))"
+            wanted = subprocess.run([str(python), "-c", asked], check=True, capture_output=True, text=True).stdout.splitlines()
+            _pip("install", f"duckdb=={version('duckdb')}", *(one for one in wanted if not one.startswith(("dbt-core", "duckdb")) and "extra ==" not in one), python=python)
+            (folder / ".made").touch()
+    return folder / "bin/dbt"
 
 
 def dbt2_executable() -> Path:
@@ -78,8 +135,8 @@ def _duckdb_library() -> bytes:
         return archive.extractfile("package/libduckdb.so").read()
 
 
-def _pip(*arguments: str) -> None:
-    finished = subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], capture_output=True, text=True)
+def _pip(*arguments: str, python: Path = Path(sys.executable)) -> None:
+    finished = subprocess.run([str(python), "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], capture_output=True, text=True)
     if finished.returncode != 0:
         pytest.skip(f"pip {' '.join(arguments)} found nothing: {(finished.stderr.strip().splitlines() or ['no message'])[-1]}")
 

@@ -67,7 +67,9 @@ def read_models(project: Path) -> list[Model]:
 
 
 def _model(node: dict[str, Any], project: Path) -> Model:
-    compiled = project / "target/compiled/dbt_provenance" / node["original_file_path"]
+    folder = project / "target/compiled/dbt_provenance"
+    # dbt 2 keeps the package's install folder in the path
+    compiled = next(path for path in (folder / node["original_file_path"], folder / "dbt_packages/dbt_provenance" / node["original_file_path"]) if path.exists())
     arguments = tuple((one["name"], one["default"]) for one in node["config"]["meta"].get("arguments", []))
     return Model(node["name"], node["schema"], node["alias"], node["config"]["materialized"], compiled.read_text(), arguments)
 

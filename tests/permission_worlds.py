@@ -188,7 +188,7 @@ def strike(warehouse: Warehouse, *entries: Any) -> None:
 # what an asker is shown
 
 VIEWS = (
-    "evidence", "definitions", "definition_changes", "synonyms", "lineage_edges", "acl_grants", "principal_groups", "freshness", "runs",
+    "evidence", "definitions", "definition_changes", "synonyms", "lineage_edges", "lineage_closure", "acl_grants", "principal_groups", "freshness", "runs",
     "run_results", "conflicts", "findings", "index_status",
 )  # fmt: skip
 FUNCTIONS = {

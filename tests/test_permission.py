@@ -41,6 +41,9 @@ def assert_shows_what_the_oracle_lets_see(world: World, shown: Shown, asking: As
     dependencies = [row for row in shown["lineage_edges"] if row["relation_role"] == "depends on"]
     assert ids((row for row in dependencies if row["recorded_to_utc"] is None), "upstream_id", "downstream_id") == oracle.edges_seen(asker)
     assert {end for row in dependencies for end in (row["upstream_id"], row["downstream_id"])} <= {unique_id for _, unique_id in seen}
+    assert {(row["upstream_id"], row["downstream_id"]): row["shortest_distance"] for row in shown["lineage_closure"]} == distances(
+        {(row["upstream_id"], row["downstream_id"]) for row in shown["lineage_edges"] if row["recorded_to_utc"] is None and row["kind"] != "execution"}
+    )
     if asking != SERVICE:
         assert ids(shown["acl_grants"], "unique_id") == {one.unique_id for one in whole if one.resource_type in EVIDENCE_TYPES}
 
@@ -56,6 +59,18 @@ def assert_shows_what_the_oracle_lets_see(world: World, shown: Shown, asking: As
         assert ids(shown["resolve_candidates"][entity], "evidence_id") == {key for key in by_entity.get(entity, ()) if "/page_piece" not in key}, entity
         if entity not in by_entity:
             assert {shown[function][entity] == shown[function][ABSENT] for function in ("resolve", "resolve_candidates", "trace_lineage", "impact")} == {True}, entity
+
+
+def distances(edges: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """The shortest way between every two different ends that edges connect, breadth first from each."""
+    found: dict[tuple[str, str], int] = {}
+    for start in {down for _, down in edges}:
+        reached, distance, turn = {start}, 0, {start}
+        while turn:
+            turn, distance = {up for up, down in edges if down in turn} - reached, distance + 1
+            reached |= turn
+            found |= {(one, start): distance for one in turn}
+    return found
 
 
 def assert_nothing_leaks(world: World, shown: Shown, asking: Asking) -> None:

@@ -10,6 +10,7 @@
 {% macro default__stable_number(text_sql) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__utc_now() -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__session_value(name, argument) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__known_at(argument) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__create_function(relation, arguments, body) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__authored_hash(document) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__count_visible_to_anyone(nodes, policies, memberships, guards) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
@@ -19,3 +20,4 @@
 {% macro default__insert_results_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_freshness_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__described_columns(sql) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__closure_cte(roots) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}

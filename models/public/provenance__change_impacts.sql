@@ -4,7 +4,7 @@ with {{ dbt_provenance.session_ctes() }},
 
 {{ dbt_provenance.change_ctes() }},
 
-{{ dbt_provenance.closure_ctes('changes', with_depth=true) }}
+{{ dbt_provenance.touched_ctes() }}
 
 select distinct
     changes.change_kind,
@@ -13,8 +13,8 @@ select distinct
     changes.entity_id,
     changes.changed_at_utc,
     changes.is_breaking,
-    closure.far_entity_id as downstream_entity_id,
-    closure.far_type as downstream_type,
-    closure.closure_depth as depth
+    touched.touched_entity_id as downstream_entity_id,
+    touched.touched_type as downstream_type,
+    touched.distance as shortest_distance
 from changes
-inner join closure on closure.root_project = changes.project_name and closure.root_id = changes.unique_id
+inner join touched on touched.project_name = changes.project_name and touched.start_id = changes.unique_id

@@ -4,19 +4,12 @@ with {{ dbt_provenance.session_ctes() }},
 
 {{ dbt_provenance.change_ctes() }},
 
-{{ dbt_provenance.closure_ctes('changes') }},
+{{ dbt_provenance.touched_ctes() }},
 
-direct as (
-    select root_nodes.project_name, root_nodes.unique_id, count(distinct far_nodes.entity_id) as direct_count
-    from closure_roots
-    inner join visible_edges on visible_edges.near_number = closure_roots.root_number
-    inner join numbered_nodes as root_nodes on root_nodes.node_number = closure_roots.root_number
-    inner join numbered_nodes as far_nodes on far_nodes.node_number = visible_edges.far_number and far_nodes.entity_id <> root_nodes.entity_id
-    group by root_nodes.project_name, root_nodes.unique_id
-),
-
-total as (
-    select root_project, root_id, count(*) as total_count from closure group by root_project, root_id
+counts as (
+    select project_name, start_id, count(*) filter (where distance = 1) as direct_count, count(*) as total_count
+    from touched
+    group by project_name, start_id
 )
 
 select
@@ -40,8 +33,7 @@ select
     case when changes.change_kind <> 'gone' then changes.{{ column }} end as current_{{ name }},
     {%- endfor %}
     changes.is_redacted or changes.previous_is_redacted as redacted,
-    coalesce(direct.direct_count, 0) as direct_downstream_count,
-    coalesce(total.total_count, 0) as total_downstream_count
+    coalesce(counts.direct_count, 0) as direct_downstream_count,
+    coalesce(counts.total_count, 0) as total_downstream_count
 from changes
-left join direct on direct.project_name = changes.project_name and direct.unique_id = changes.unique_id
-left join total on total.root_project = changes.project_name and total.root_id = changes.unique_id
+left join counts on counts.project_name = changes.project_name and counts.start_id = changes.unique_id
