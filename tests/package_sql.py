@@ -138,8 +138,9 @@ class Warehouse:
         columns = [column[0] for column in cursor.description]
         return [dict(zip(columns, row)) for row in cursor.fetchall()]
 
-    def view(self, name: str, *, principal: str | None, tenant: str | None = None) -> list[dict[str, Any]]:
-        """Rows of a public view, as the session of a principal."""
+    def view(self, name: str, *, principal: str | None, tenant: str | None = None, known_at: str | None = None) -> list[dict[str, Any]]:
+        """Rows of a public view, as the session of a principal, and as known at an instant."""
+        self.con.execute("set variable provenance_known_at = ?", [known_at])
         self.con.execute("set variable provenance_principal = ?", [principal])
         self.con.execute("set variable provenance_tenant = ?", [tenant])
         cursor = self.con.execute(f"select * from provenance.{name}")

@@ -188,7 +188,7 @@ def strike(warehouse: Warehouse, *entries: Any) -> None:
 # what an asker is shown
 
 VIEWS = (
-    "evidence", "definitions", "definition_changes", "synonyms", "lineage_edges", "lineage_closure", "acl_grants", "principal_groups", "freshness", "runs",
+    "evidence", "definitions", "definition_changes", "change_impacts", "synonyms", "lineage_edges", "lineage_closure", "acl_grants", "principal_groups", "freshness", "runs",
     "run_results", "conflicts", "findings", "index_status",
 )  # fmt: skip
 FUNCTIONS = {
@@ -223,7 +223,7 @@ def ordered(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def surfaces(warehouse: Warehouse, world: World, askers: Iterable[Asking], known_at: str | None = None) -> dict[Asking, Shown]:
-    """Everything that askers are shown of a world, by asker and surface; of functions by what was asked. Views are of today alone."""
+    """Everything that askers are shown of a world, by asker and surface; of functions by what was asked."""
     oracle, askers = Oracle(world), list(askers)
     entities = sorted({oracle.entity_id(one, kind) for one in world.resources for kind in kinds(one)} | {ABSENT})
     names = sorted({one.last["name"] for one in world.resources if "name" in one.last})
@@ -233,10 +233,10 @@ def surfaces(warehouse: Warehouse, world: World, askers: Iterable[Asking], known
     }
     known = f"known_at => '{known_at}'" if known_at else ""
     shown: dict[Asking, Shown] = {
-        (principal, tenant): {view: ordered(warehouse.view(view, principal=principal, tenant=tenant)) for view in VIEWS if not known_at}
+        (principal, tenant): {view: ordered(warehouse.view(view, principal=principal, tenant=tenant, known_at=known_at)) for view in VIEWS}
         for principal, tenant in askers
     }
-    for variable in ("principal", "tenant"):
+    for variable in ("principal", "tenant", "known_at"):
         warehouse.con.execute(f"set variable provenance_{variable} = null")
     for function, more in FUNCTIONS.items():
         for asker, answers in ask_all(warehouse, function, askers, subjects[function], ", ".join(filter(None, (more, known)))).items():

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
@@ -34,7 +35,18 @@ def assert_shows_what_the_oracle_lets_see(world: World, shown: Shown, asking: As
     assert ids(shown["evidence"], "definition_text") >= texts
     assert ids(shown["definitions"], "evidence_id") == definitions.keys()
     changes = {key: len(found) - 1 for key, found in evidence.items() if key.endswith("/definition")}
-    assert {key: sum(row["evidence_id"] == key for row in shown["definition_changes"]) for key in changes} == changes
+    edits = [row for row in shown["definition_changes"] if row["change_kind"] in ("edited", "returned") and row["revision"] != row["previous_revision"]]
+    assert {key: sum(row["evidence_id"] == key for row in edits) for key in changes} == changes
+    ends = Counter(
+        oracle.evidence_id(one, segment=place)
+        for one in world.resources
+        for place in range(len(one.segments))
+        if one.resource_type in EVIDENCE_TYPES and one.ends(place) != dt.datetime.max and oracle.evidence_id(one, segment=place) in evidence
+        and oracle.sees(asker, one, place) and not oracle.is_struck(asker, one, segment=place)
+    )  # fmt: skip
+    assert Counter(row["evidence_id"] for row in shown["definition_changes"] if row["change_kind"] == "gone") == ends
+    if asking != SERVICE:
+        assert ids(shown["definition_changes"], "acl_changed") <= {None}
     assert ids(shown["synonyms"], "evidence_id") == {oracle.evidence_id(one) for one in standing if one.resource_type == "metric"}
     assert ids(shown["freshness"], "unique_id") == {one.unique_id for one in whole if one.resource_type == "source" and not one.is_gone}
     assert ids(shown["run_results"], "project_name", "unique_id") == seen & {(project, unique_id) for _, project, unique_id, _ in world.results}
@@ -202,7 +214,7 @@ def unmarked(shown: Shown, redacted: Collection[str]) -> Shown:
     """What is shown without the marks in lineage, and without the fields that some evidence's redaction empties."""
     emptied = {
         "formula", "filter_text", "definition_text", "content_hash", "candidate_group", "redacted", "other_formula", "previous_formula", "current_formula",
-        "formula_changed", "filter_changed", "is_breaking", "snippet",
+        "formula_changed", "filter_changed", "backing_changed", "other_changed", "is_breaking", "snippet", "previous_filter", "current_filter", "other_definition_text",
     }  # fmt: skip
 
     def plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

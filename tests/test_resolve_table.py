@@ -139,9 +139,9 @@ def test_the_view_of_conflicts_names_each_pair_once_with_what_decides(warehouse)
     warehouse.build()
     pairs = sorted((row["conflict_kind"], row["evidence_id"].split("/")[2], row["other_evidence_id"].split("/")[2], row["decided_by"][:7]) for row in warehouse.view("conflicts", principal="analyst"))
     expected = [
-        ("draft", "metric.shop.total", "metric.shop.total_new", "a draft"),
-        ("draft", "metric.shop.total_once", "metric.shop.total_new", "a draft"),
-        ("draft", "metric.shop.total_too", "metric.shop.total_new", "a draft"),
+        ("draft", "metric.shop.total", "metric.shop.total_new", "status:"),
+        ("draft", "metric.shop.total_once", "metric.shop.total_new", "status:"),
+        ("draft", "metric.shop.total_too", "metric.shop.total_new", "status:"),
         ("duplicate", "metric.shop.sum_of_gross", "metric.shop.total", "nothing"),
         ("governing", "metric.shop.total", "metric.shop.total_once", "nothing"),
         ("governing", "metric.shop.total", "metric.shop.total_too", "nothing"),
