@@ -18,6 +18,7 @@ from datetime import date, datetime
 from threading import Thread
 from typing import Any
 
+from .choices import choices_among
 from .dates import Period, one_period, period_of
 from .envelope import Conflict, Envelope, Evidence, Finding, Freshness, Observation, compiled_checks, validate
 from .governing import Asking, Governed, Row, Warehouse, govern, has_policy, sources_in
@@ -68,7 +69,7 @@ def ask(
     if rows and (rows[0]["tenant_count"] or 0) > 1:
         envelope = replace(blank, outcome="clarify", reason="missing_tenant", missing="tenant")
     elif choice.subject is None:
-        envelope = _without_subject(blank, asking, read, choice)
+        envelope = _without_subject(blank, replace(asking, period=period), read, choice)
     elif not is_certain:
         envelope = replace(
             blank, outcome="clarify", reason="missing_as_of", missing="as_of", suggestions=(choice.subject.entity_id,)
@@ -97,16 +98,17 @@ def _without_subject(blank: Envelope, asking: Asking, question: Question, choice
     suggestions = choice.rivals or _suggested(asking, telling_words(question))
     if not suggestions:
         return blank
-    return replace(blank, outcome="clarify", reason="missing_entity", missing="entity", suggestions=suggestions)
+    choices = choices_among(asking, suggestions)
+    return replace(blank, outcome="clarify", reason="missing_entity", missing="entity", suggestions=suggestions, choices=choices)
 
 
 def _suggested(asking: Asking, terms: Sequence[str]) -> tuple[str, ...]:
-    """The entities of rows that hold more than half of the terms; first those that hold them in more than running text."""
+    """The entities of rows that hold more than half of the terms; first those that hold them in more than running text, of these metrics."""
     if not terms:
         return ()
     rows = [row for row in asking.call("search", query=" ".join(terms)) if row["evidence_type"] in ("definition", "page_piece")]
     covering = [row for row in rows if 2 * len(set(terms) & set((row["matched_terms"] or "").split(", "))) > len(terms)]
-    covering.sort(key=lambda row: row["matched_field"] == "text")
+    covering.sort(key=lambda row: (row["matched_field"] == "text", row["entity_type"] != "metric"))
     return tuple(dict.fromkeys(row["entity_id"] for row in covering))[:MOST_SUGGESTIONS]
 
 

@@ -1,7 +1,7 @@
 """The evidence envelope: the answer to one question, with everything that it stands on.
 
     outcome                          fields
-    clarify, not_found_or_...        the question's own, reason, missing, suggestions
+    clarify, not_found_or_...        the question's own, reason, missing, suggestions, choices
     resolved, conflict               these and `Finding`
 
 An envelope that is not found holds nothing that a warehouse said but outcome and reason, so that what is hidden and what is
@@ -136,6 +136,7 @@ class Envelope:
     reason: str
     missing: str | None = None
     suggestions: tuple[str, ...] = ()
+    choices: tuple[Mapping[str, Any], ...] = ()
     finding: Finding | None = field(default=None)
 
     def to_dict(self) -> dict[str, Any]:
