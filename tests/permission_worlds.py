@@ -189,7 +189,7 @@ def strike(warehouse: Warehouse, *entries: Any) -> None:
 
 VIEWS = (
     "evidence", "definitions", "definition_changes", "synonyms", "lineage_edges", "lineage_closure", "acl_grants", "principal_groups", "freshness", "runs",
-    "run_results", "conflicts", "findings", "index_status",
+    "run_results", "conflicts", "findings", "index_status", "health", "coverage",
 )  # fmt: skip
 FUNCTIONS = {
     "resolve": "", "resolve_candidates": "", "trace_lineage": "direction => 'both'", "impact": "", "search": "max_rows => 100000", "find_entities": "",

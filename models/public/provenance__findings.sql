@@ -1,6 +1,12 @@
 {{ config(alias='findings') }}
 -- one row per thing that is wrong with the metadata itself, where the asker may see all sides; the service role sees what closed a resource
-with {{ dbt_provenance.session_ctes() }}
+with {{ dbt_provenance.session_ctes() }},
+
+{{ dbt_provenance.visible_resource_ctes() }},
+
+{{ dbt_provenance.freshness_ctes() }},
+
+{{ dbt_provenance.measurement_findings_cte() }}
 
 select
     findings.finding_rule,
@@ -24,3 +30,6 @@ where asker.is_known
           and case when findings.other_id is null then true else coalesce(list_contains(asker.policy_list, findings.other_policy_id), false) end
       )
   )
+union all
+select finding_rule, severity, unique_id, entity_id, field_name, found_value, advice, original_file_path, project_name
+from measurement_findings
