@@ -24,7 +24,7 @@ limited as (
     select
         *,
         {%- for level in ['warn', 'error'] %}
-        {{ level }}_after_count * case {{ level }}_after_period when 'minute' then 60 when 'hour' then 3600 when 'day' then 86400 end as {{ level }}_seconds,
+        cast({{ level }}_after_count as bigint) * case {{ level }}_after_period when 'minute' then 60 when 'hour' then 3600 when 'day' then 86400 end as {{ level }}_seconds,
         {%- endfor %}
         least(warn_seconds, error_seconds) as shortest_seconds
     from expected
