@@ -202,7 +202,6 @@ def test_whoever_is_not_known_sees_no_row(make):
     assert [warehouse.view(view, principal=who) for view in ("health", "coverage") for who in (None, "nobody", "idle")] == [[]] * 6
 
 
-@pytest.mark.case("G9")
 def test_health_of_layers_that_each_read_the_whole_layer_before_takes_less_than_two_seconds_of_processor(warehouse):
     origin = fresh(warehouse, source(warehouse, "origin"))
     for layer in range(12):
