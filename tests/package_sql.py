@@ -131,6 +131,28 @@ class Warehouse:
             document["meta"] = {f"provenance_{key}": value for key, value in meta.items()}
         return self.state(f"metric.{project}.{name}", document, **extra)
 
+    def measured(
+        self, unique_id: str, loaded: dt.datetime | None, at: dt.datetime | None, *, project: str = "shop", status: str | None = "pass", invocation: str = "check", **more: Any
+    ) -> Warehouse:
+        """A measurement of a source: its newest load and when that was looked for (UTC). `more` are columns."""
+        row = {"invocation_id": invocation, "project_name": project, "target_name": "dev", "unique_id": unique_id, "observed_status": status, "max_loaded_at_utc": loaded}
+        row |= {"snapshotted_at_utc": at, "observation_method": "loaded_at_field", "recorded_at_utc": at or self.now()} | more
+        return self._insert("prov_raw_freshness", row)
+
+    def ran(self, unique_id: str, status: str, *, at: dt.datetime, project: str = "shop", invocation: str | None = None, is_empty: bool = False) -> Warehouse:
+        """A result of a node in an invocation of its own, with the invocation."""
+        invocation = invocation or f"run {unique_id} {at}"
+        shared = {"invocation_id": invocation, "project_name": project, "target_name": "dev", "recorded_at_utc": at}
+        self._insert("prov_raw_runs", shared | {"command": "build", "is_empty": is_empty})
+        return self._insert("prov_raw_run_results", shared | {"unique_id": unique_id, "run_status": status, "finished_at_utc": at})
+
+    def now(self) -> dt.datetime:
+        return self.con.execute("select make_timestamp(epoch_us(now()))").fetchall()[0][0]
+
+    def _insert(self, raw: str, row: dict[str, Any]) -> Warehouse:
+        self.con.execute(f"insert into {INTERNAL}.{raw} ({', '.join(row)}) values ({', '.join('?' for _ in row)})", list(row.values()))
+        return self
+
     def call(self, function: str, *positional: Any, **named: Any) -> list[dict[str, Any]]:
         """Rows of a public function as mappings."""
         arguments = ["?"] * len(positional) + [f"{name} => ?" for name in named]

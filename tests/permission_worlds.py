@@ -2,6 +2,7 @@
 
 import datetime as dt
 import random
+import zlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -72,7 +73,8 @@ class Draw:
             document["depends_on"] = sorted(set(dice.choices(upstream, k=dice.randint(1, 3))))
         if resource_type == "source":
             document |= {"source_name": "raw", "name": unique_id.split(".", 3)[3]}
-            document |= {"freshness": {"warn_after": {"count": 1, "period": "day"}}} if dice.random() < 0.7 else {}
+            expected = {"warn_after": {"count": 1 if name.endswith("1") else 100000, "period": "day"}}
+            document |= {"freshness": expected} if dice.random() < 0.7 else {}
         if resource_type == "metric":
             inputs = RATIOS.get(name)
             document |= {"type": "ratio", "type_params": dict(zip(("numerator", "denominator"), ({"name": one} for one in inputs)))} if inputs else {
@@ -170,13 +172,23 @@ def write(warehouse: Warehouse, world: World) -> Warehouse:
     )
     for name in ("principals", "groups", "policies"):
         warehouse.policy(f"rules_{name}", *getattr(world, name))
-    for invocation, project, unique_id, at in world.results:
-        warehouse.con.execute(
-            f"insert into {INTERNAL}.prov_raw_run_results (invocation_id, project_name, target_name, unique_id, run_status, recorded_at_utc) values (?, ?, 'dev', ?, 'success', ?)",
-            [invocation, project, unique_id, at],
-        )
+    for result in world.results:
+        record(warehouse, *result)
     strike(warehouse, *world.ledger)
     return warehouse.build()
+
+
+def record(warehouse: Warehouse, invocation: str, project: str, unique_id: str, at: dt.datetime) -> None:
+    """A result of a node, and of a source a measurement of its freshness: of many kinds, and always the same for the same node."""
+    kind = zlib.crc32(f"{project}/{unique_id}".encode()) // 7 % 4
+    status = ("pass", "fail", "warn", "skipped")[kind] if unique_id.startswith("test.") else "success"
+    warehouse.con.execute(
+        f"insert into {INTERNAL}.prov_raw_run_results (invocation_id, project_name, target_name, unique_id, run_status, recorded_at_utc) values (?, ?, 'dev', ?, ?, ?)",
+        [invocation, project, unique_id, status, at],
+    )
+    if unique_id.startswith("source."):
+        loaded = (at - dt.timedelta(hours=2), None, at + dt.timedelta(hours=9), at - dt.timedelta(days=900))[kind]
+        warehouse.measured(unique_id, loaded, at, project=project, status=("pass", "error", "pass", "warn")[kind], invocation=invocation)
 
 
 def strike(warehouse: Warehouse, *entries: Any) -> None:
@@ -189,7 +201,7 @@ def strike(warehouse: Warehouse, *entries: Any) -> None:
 
 VIEWS = (
     "evidence", "definitions", "definition_changes", "change_impacts", "synonyms", "lineage_edges", "lineage_closure", "acl_grants", "principal_groups", "freshness", "runs",
-    "run_results", "conflicts", "findings", "index_status",
+    "run_results", "conflicts", "findings", "index_status", "health", "coverage",
 )  # fmt: skip
 FUNCTIONS = {
     "resolve": "", "resolve_candidates": "", "trace_lineage": "direction => 'both'", "impact": "", "search": "max_rows => 100000", "find_entities": "",

@@ -69,6 +69,12 @@ def assert_shows_what_the_oracle_lets_see(world: World, shown: Shown, asking: As
     assert {(row["upstream_id"], row["downstream_id"]): row["shortest_distance"] for row in shown["lineage_closure"]} == distances(
         {(row["upstream_id"], row["downstream_id"]) for row in shown["lineage_edges"] if row["recorded_to_utc"] is None and row["kind"] != "execution"}
     )
+    assert sorted(row["entity_id"] for row in shown["health"]) == sorted({oracle.entity_id(one) for one in definitions.values()})
+    counted = [one for one in whole if not one.is_gone and one.resource_type in EVIDENCE_TYPES and one.resource_type not in ("doc", "page")]
+    for grouping in ("folder", "group_name", "owner"):
+        rows = {(row["resource_type"], row["grouping_value"]): row for row in shown["coverage"] if row["grouping_kind"] == grouping}
+        assert sum(row["resource_count"] for row in rows.values()) == len(counted), grouping
+        assert asking == SERVICE or {row["without_policy_count"] for row in rows.values()} <= {None}
     if asking != SERVICE:
         assert ids(shown["acl_grants"], "unique_id") == {one.unique_id for one in whole if one.resource_type in EVIDENCE_TYPES}
 
@@ -250,6 +256,8 @@ def test_with_the_hidden_physically_removed_every_row_is_equal(make, random_case
     found = surfaces(make(less), world, [asking])[asking]
     redacted = {row["evidence_id"]: row["entity_id"] for row in (*shown[asking]["evidence"], *shown[asking]["definitions"]) if row["redacted"]}
     expected, found = unmarked(shown[asking], redacted.keys()), unmarked(found, redacted.keys())
+    for one in (expected, found):
+        one["health"] = [row for row in one["health"] if row["entity_id"] not in redacted.values()]
     for name in expected:
         for subject in redacted.values() if name in ("resolve", "resolve_candidates") else ():
             # which of them governs: test_a_formula_that_is_hidden_decides_nothing

@@ -22,7 +22,8 @@
             'started': span.started,
             'finished': span.finished,
         } -%}
-        {%- if result.node.resource_type == 'source' -%}
+        {#- with --empty nothing was read -#}
+        {%- if result.node.resource_type == 'source' and not flags.EMPTY -%}
             {%- do row.update(dbt_provenance.freshness_as_json(result)) -%}
         {%- endif -%}
         {%- do rows.append(row) -%}
@@ -30,10 +31,11 @@
     {{ return(rows) }}
 {%- endmacro %}
 
-{#- What `dbt source freshness` measured. Which expression gave the time is the source's own configuration. dbt gives the first instant
-    of the year 1 for a source without rows. -#}
+{#- What `dbt source freshness` measured. Which expression gave the time is the source's own configuration: of a query and a field dbt takes
+    the query. For a source without rows dbt Core gives the first instant of the year 1, dbt 2 that of 1970. -#}
 {% macro freshness_as_json(result) -%}
-    {%- set has_rows = result.max_loaded_at and not (result.max_loaded_at | string).startswith('0001-') -%}
+    {%- set of_no_rows = '1970-01-01T00:00:00Z' if dbt_version[:2] == '2.' else '0001-01-01' -%}
+    {%- set has_rows = result.max_loaded_at and not (result.max_loaded_at | string).startswith(of_no_rows) -%}
     {%- set policy = result.node.freshness -%}
     {%- set warn = policy.warn_after if policy else none -%}
     {%- set error = policy.error_after if policy else none -%}
@@ -128,18 +130,33 @@
         {{ dbt_provenance.literal(project_name) }},
         {{ dbt_provenance.literal(target.name) }},
         json_extract_string(result, '$.unique_id'),
-        json_extract_string(result, '$.status'),
-        try_cast(json_extract_string(result, '$.max_loaded_at') as timestamp),
-        try_cast(json_extract_string(result, '$.snapshotted_at') as timestamp),
+        -- a time that cannot be read is kept as a text, and is no time
+        case when unread is null then json_extract_string(result, '$.status') else 'parse error' end,
+        max_loaded_at_utc,
+        snapshotted_at_utc,
         try_cast(json_extract_string(result, '$.age') as double),
         try_cast(json_extract_string(result, '$.warn_count') as integer),
         json_extract_string(result, '$.warn_period'),
         try_cast(json_extract_string(result, '$.error_count') as integer),
         json_extract_string(result, '$.error_period'),
         json_extract_string(result, '$.filter'),
-        json_extract_string(result, '$.message'),
+        coalesce(unread, json_extract_string(result, '$.message')),
         json_extract_string(result, '$.method'),
         {{ dbt_provenance.utc_now() }}
-    from (select unnest(json_extract({{ rows }}, '$[*]')) as result)
-    where json_extract_string(result, '$.observed') = 'true'
+    from (
+        select
+            *,
+            nullif(concat_ws('; ',
+                case when json_extract_string(result, '$.max_loaded_at') is not null and max_loaded_at_utc is null then 'max_loaded_at: ' || json_extract_string(result, '$.max_loaded_at') end,
+                case when json_extract_string(result, '$.snapshotted_at') is not null and snapshotted_at_utc is null then 'snapshotted_at: ' || json_extract_string(result, '$.snapshotted_at') end
+            ), '') as unread
+        from (
+            select
+                result,
+                {{ dbt_provenance.utc_from_text("json_extract_string(result, '$.max_loaded_at')") }} as max_loaded_at_utc,
+                {{ dbt_provenance.utc_from_text("json_extract_string(result, '$.snapshotted_at')") }} as snapshotted_at_utc
+            from (select unnest(json_extract({{ rows }}, '$[*]')) as result)
+            where json_extract_string(result, '$.observed') = 'true'
+        ) as timed
+    ) as read_times
 {%- endmacro %}

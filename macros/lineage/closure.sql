@@ -38,3 +38,28 @@ where edges.recorded_from_utc <= asker.given_known_at
   and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
   and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
 {%- endmacro %}
+
+{#- What lies upstream of a resource, at any depth, by a few labels (how fresh a source is; that something is hidden) and not by pairs: from the
+    CTEs `walkable` (project_name, near_id, far_id: from a resource to one that is built on it) and `labelled` (project_name, node_id, label,
+    origin_id) the CTE `spread`: each label that reaches a resource once, with the nearest place that it comes from. -#}
+{% macro spread_cte() -%}
+    {{ return(adapter.dispatch('spread_cte', 'dbt_provenance')()) }}
+{%- endmacro %}
+
+{% macro duckdb__spread_cte() -%}
+spread as (
+    with recursive reached (project_name, node_id, label, origin_id) using key (project_name, node_id, label) as (
+        select project_name, node_id, label, min(origin_id) from labelled group by project_name, node_id, label
+        union
+        select reached.project_name, walkable.far_id, reached.label, min(reached.origin_id)
+        from reached
+        inner join walkable on walkable.project_name = reached.project_name and walkable.near_id = reached.node_id
+        left join recurring.reached as earlier
+            on earlier.project_name = reached.project_name and earlier.node_id = walkable.far_id and earlier.label = reached.label
+        where earlier.node_id is null
+        group by reached.project_name, walkable.far_id, reached.label
+    )
+
+    select project_name, node_id, label, origin_id from reached
+)
+{%- endmacro %}

@@ -115,6 +115,8 @@ final as (
         case when closed_because is null then {{ dbt_provenance.stable_number("tenant_id || chr(31) || cast(to_json(layer_list) as varchar)") }} end as policy_id,
         -- of a test: what it tests, and is seen with
         anchors.parent_ids,
+        -- until when the segment stood; null is still
+        anchors.until_utc as segment_until_utc,
         -- since when what is recorded of it belongs to this segment; null is from the beginning
         case when judged.segment > min(judged.segment) over (partition by judged.project_name, judged.unique_id) then anchors.segment_from_utc end as segment_from_utc
     from judged

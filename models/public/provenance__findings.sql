@@ -13,7 +13,13 @@ derived as (
     select 'depends on deprecated', leaning.project_name, leaning.downstream_id, leaning.downstream_entity_id, 'depends_on', leaning.warning_text,
         coalesce('refer to version ' || leaning.replacing_version, 'refer to what replaces it')
     from leaning
-)
+),
+
+{{ dbt_provenance.visible_resource_ctes() }},
+
+{{ dbt_provenance.freshness_ctes() }},
+
+{{ dbt_provenance.measurement_findings_cte() }}
 
 select
     findings.finding_rule,
@@ -52,3 +58,6 @@ from derived
 left join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
     on evidence.project_name = derived.project_name and evidence.unique_id = derived.unique_id
     and evidence.evidence_type = 'definition' and evidence.recorded_to_utc is null
+union all
+select finding_rule, severity, unique_id, entity_id, field_name, found_value, advice, original_file_path, project_name
+from measurement_findings

@@ -246,7 +246,7 @@ def _freshness(asking: Asking, choice: Choice, governed: Governed) -> Freshness:
     policies = [_policy_text(one) for one in sorted(found, key=_source_id) if has_policy(one)]
     policy = row["definition_text"] if entity_id.startswith("freshness.") else "; ".join(policies) or None
     verified = all(one["is_verified"] for one in found)
-    return Freshness(policy=policy, observation=_oldest(found), verified=verified)
+    return Freshness(policy=policy, observation=_worst(found), verified=verified)
 
 
 def _source_id(freshness: Row) -> str:
@@ -262,16 +262,14 @@ def _policy_text(freshness: Row) -> str:
     return f"{freshness['entity_id'].split('.', 2)[2]}: {', '.join(limits)}"
 
 
-def _oldest(found: Collection[Row]) -> Observation | None:
-    """The measurement of the data that is oldest; none when a source was never measured."""
-    if any(one["snapshotted_at_utc"] is None for one in found):
+def _worst(found: Collection[Row]) -> Observation | None:
+    """The measurement of the source that is worst off; none when a source was never measured."""
+    if any(one["observed_status"] is None for one in found):
         return None
-    oldest = min(
-        found, key=lambda one: (one["max_loaded_at_utc"] is not None, one["max_loaded_at_utc"] or one["snapshotted_at_utc"])
-    )
+    worst = max(found, key=lambda one: (one["severity_rank"], one["age_seconds"] or 0.0, one["entity_id"]))
     return Observation(
-        source_id=oldest["entity_id"],
-        state=oldest["freshness_state"],
-        max_loaded_at_utc=oldest["max_loaded_at_utc"],
-        observed_at_utc=oldest["snapshotted_at_utc"],
+        source_id=worst["entity_id"],
+        state=worst["freshness_state"],
+        max_loaded_at_utc=worst["max_loaded_at_utc"],
+        observed_at_utc=worst["snapshotted_at_utc"],
     )

@@ -216,7 +216,7 @@ class Artifacts:
             except ValueError:
                 times[key] = None
                 unread.append(f"{key}: {result.get(key)}")
-        loaded_at = _unless_no_rows(times["max_loaded_at"])
+        loaded_at = _unless_no_rows(times["max_loaded_at"], as_text(metadata_of(self.sources).get("dbt_version")))
         return FreshnessRow(
             invocation_id=as_text(metadata_of(self.sources).get("invocation_id")),
             project_name=self.project_name,
@@ -321,9 +321,10 @@ def _time_or_none(text: Any) -> datetime | None:
         return None
 
 
-def _unless_no_rows(time: datetime | None) -> datetime | None:
-    """dbt writes the first instant of the year 1 for a source without rows."""
-    return None if time is None or time.year == 1 else time
+def _unless_no_rows(time: datetime | None, dbt_version: str | None) -> datetime | None:
+    """For a source without rows dbt Core writes the first instant of the year 1, dbt 2 that of 1970."""
+    of_no_rows = datetime(1970, 1, 1) if (dbt_version or "").startswith("2.") else datetime(1, 1, 1)
+    return None if time == of_no_rows else time
 
 
 def _boolean(value: Any) -> bool | None:

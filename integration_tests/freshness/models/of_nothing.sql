@@ -1,0 +1,1 @@
+select cast(now() at time zone 'UTC' as timestamp) as loaded_at where false

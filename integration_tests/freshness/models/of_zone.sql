@@ -1,0 +1,1 @@
+select now() - interval 1 hour as loaded_at
