@@ -118,10 +118,12 @@ def _append_observations(warehouse: DuckDBWarehouse, artifacts: Artifacts, scope
 
 
 def _is_behind(warehouse: DuckDBWarehouse) -> bool:
-    """Whether the package's tables were built before the newest raw row."""
+    """Whether the package's tables were built before the newest raw row, or their build broke off."""
+    build, begun = warehouse.surface.name_of("prov_int_build"), warehouse.surface.name_of("prov_int_begun")
     return not warehouse.rows(
         f"""
-        select 1 from {warehouse.surface.name_of("prov_int_build")}
+        select 1 from {build}
         where built_through_raw_id >= (select coalesce(max(raw_id), 0) from {warehouse.surface.name_of("prov_raw_resources")})
+          and begun_at_utc = (select max(begun_at_utc) from {begun})
         """
     )
