@@ -40,6 +40,7 @@ def refresh(
     *,
     now: datetime,
     extra: tuple[str, ...] = (),
+    wait_seconds: float = 0.0,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> Refreshed:
     """Captures, and runs dbt when anything changed or the package's tables lag behind. `now` is naive UTC.
@@ -63,7 +64,7 @@ def refresh(
         target_schema=target.schema,
         recorded_at=now,
     )
-    with open_warehouse(target, read_only=False) as warehouse:
+    with open_warehouse(target, read_only=False, wait_seconds=wait_seconds) as warehouse:
         warehouse.rows("begin")
         changes = _append(warehouse, artifacts, pages.rows, scope)
         observations, notes = _append_observations(warehouse, artifacts, scope)
