@@ -86,3 +86,19 @@ def test_the_manifest_of_a_users_project_stays_free_of_unversioned_names(package
     names = [model.name for model in package_models]
     assert len(names) == len(set(names)) and all(name.startswith(("prov_", "provenance__")) for name in names), json.dumps(names)
     assert Path(ROOT / "LICENSE").exists()
+
+
+def test_a_build_of_the_tables_is_marked_before_the_first_and_after_the_last_of_them():
+    """Otherwise index_state would say current of tables of two builds."""
+    reads = {
+        file.stem: set(re.findall(r"'(prov_(?:int|stg)_\w+)'", file.read_text()))
+        for folder in ("staging", "marts")
+        for file in (ROOT / "models" / folder).glob("*.sql")
+    }
+
+    def upstream(name: str) -> set[str]:
+        return {name}.union(*(upstream(one) for one in reads[name]))
+
+    marts = {name for name in reads if name.startswith("prov_int_")}
+    assert not marts - upstream("prov_int_build"), "prov_int_build.sql does not wait for these"
+    assert not [name for name in marts if "prov_int_begun" not in upstream(name)], "these do not wait for prov_int_begun"

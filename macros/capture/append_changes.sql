@@ -59,7 +59,7 @@
           and open_rows.resource_type in (select resource_type from provided_types)
     )
     select
-        (select coalesce(max(raw_id), 0) from {{ dbt_provenance.name_of(landing) }}) + row_number() over (order by unique_id),
+        {{ dbt_provenance.last_number(landing, 'raw_id') }} + row_number() over (order by unique_id),
         {{ dbt_provenance.literal(project_name) }},
         {{ dbt_provenance.literal(target.name) }},
         {{ dbt_provenance.literal(target.schema) }},

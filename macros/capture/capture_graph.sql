@@ -1,11 +1,16 @@
 {#- Appends to the landing relation what changed in `graph`: a row for each resource whose canonical document differs from
-    the open one, a closing row for each that is gone. Only inside this project and target. -#}
-{% macro capture_graph(landing) -%}
+    the open one, a closing row for each that is gone. Only inside this project and target. When nothing differs from what is open, one
+    statement is all that is sent. -#}
+{% macro capture_graph(landing, cost=none) -%}
     {%- if not dbt_provenance.is_switched_on('capture') -%}{{ return(none) }}{%- endif -%}
-    {%- set seen = dbt_provenance.create_capture_table(landing) -%}
-    {%- set sections = dbt_provenance.stage_graph(landing, seen) -%}
-    {%- do run_query(dbt_provenance.append_changes(landing, seen, sections)) -%}
-    {%- do run_query('drop table ' ~ seen) -%}
+    {%- set cost = cost if cost is not none else dbt_provenance.no_cost_yet() -%}
+    {%- set found = dbt_provenance.compare_graph(landing, cost) -%}
+    {%- if found.changed or found.gone or found.others -%}
+        {%- set seen = dbt_provenance.create_capture_table(landing, cost) -%}
+        {%- do dbt_provenance.stage_graph(landing, seen, found, cost) -%}
+        {%- do dbt_provenance.send(dbt_provenance.append_changes(landing, seen, found.sections), cost) -%}
+        {%- do dbt_provenance.send('drop table ' ~ seen, cost) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 {#- The sections of `graph` and the resource types in each. -#}
@@ -23,28 +28,38 @@
     }) }}
 {%- endmacro %}
 
-{#- Fills the table of what was seen: with what is new or changed, as JSON in statements under the byte bound, and from the open rows
-    with what is still the same, which is not sent again. Gives the sections; one that this engine does not provide is left out
-    ("unavailable" is not "empty"). -#}
-{% macro stage_graph(landing, seen) -%}
-    {%- set digests = fromjson(run_query(dbt_provenance.open_digests(landing)).rows[0][0]) -%}
-    {%- set sections, there, changed = [], {}, [] -%}
-    {%- for section in dbt_provenance.graph_sections() if graph.get(section) is mapping -%}
-        {%- set resources = dbt_provenance.whole_resources(graph[section]) -%}
+{#- What of `graph` differs from the open rows: `changed`, as JSON; `gone`, ids; `others`, how many open rows of the same types were not
+    captured from a graph, so that only the warehouse can compare them; and the sections. One that this engine does not provide, or that is
+    switched off, is left out ("unavailable" is not "empty"). -#}
+{% macro compare_graph(landing, cost) -%}
+    {%- set off = dbt_provenance.switched_off().parts -%}
+    {%- set sections, types, there, changed = [], [], {}, [] -%}
+    {%- for section, resource_types in dbt_provenance.graph_sections().items() if section not in off and graph.get(section) is mapping -%}
         {%- do sections.append(section) -%}
+        {%- do types.extend(resource_types) -%}
+    {%- endfor -%}
+    {%- set open = dbt_provenance.send(dbt_provenance.open_digests(landing, types), cost).rows[0] -%}
+    {%- set digests = fromjson(open[0]) -%}
+    {%- for section in sections -%}
+        {%- set resources = dbt_provenance.whole_resources(graph[section]) -%}
         {%- do there.update(resources) -%}
         {%- do changed.extend(dbt_provenance.changed_rows(resources, digests)) -%}
     {%- endfor -%}
-    {%- for batch in dbt_provenance.bounded_batches(changed) -%}
-        {%- do run_query(dbt_provenance.insert_staged(seen, batch)) -%}
+    {{ return({'sections': sections, 'changed': changed, 'gone': digests | reject('in', there) | list, 'others': open[1] | int, 'any_open': digests | length > 0}) }}
+{%- endmacro %}
+
+{#- Fills the table of what was seen: with what is new or changed, in statements under the byte bound, and from the open rows with what is
+    still the same, which is not sent again. -#}
+{% macro stage_graph(landing, seen, found, cost) -%}
+    {%- for batch in dbt_provenance.bounded_batches(found.changed) -%}
+        {%- do dbt_provenance.send(dbt_provenance.insert_staged(seen, batch), cost) -%}
     {%- endfor -%}
-    {%- if digests -%}
-        {%- do run_query(dbt_provenance.insert_unchanged(landing, seen)) -%}
-        {%- for gone in dbt_provenance.bounded_batches(digests | reject('in', there) | list) -%}
-            {%- do run_query(dbt_provenance.delete_staged(seen, gone)) -%}
+    {%- if found.any_open -%}
+        {%- do dbt_provenance.send(dbt_provenance.insert_unchanged(landing, seen), cost) -%}
+        {%- for gone in dbt_provenance.bounded_batches(found.gone) -%}
+            {%- do dbt_provenance.send(dbt_provenance.delete_staged(seen, gone), cost) -%}
         {%- endfor -%}
     {%- endif -%}
-    {{ return(sections) }}
 {%- endmacro %}
 
 {#- Each resource that differs from its open row, as JSON: its id, its document, and beside it what is not part of the hash.
@@ -103,14 +118,6 @@
     {{ return(batches + [batch.texts] if batch.texts else batches) }}
 {%- endmacro %}
 
-{#- What was seen, for the length of one capture. Not a temporary table: dbt 2 may send each statement over another connection. -#}
-{% macro create_capture_table(landing) -%}
-    {%- set seen = dbt_provenance.name_of(api.Relation.create(database=landing.database, schema=landing.schema, identifier='prov_seen')) -%}
-    {%- do run_query('drop table if exists ' ~ seen) -%}
-    {%- do run_query('create table ' ~ seen ~ ' (unique_id ' ~ dbt.type_string() ~ ', document ' ~ dbt.type_string() ~ ', document_hash ' ~ dbt.type_string() ~ ', location ' ~ dbt.type_string() ~ ')') -%}
-    {{ return(seen) }}
-{%- endmacro %}
-
 {% macro insert_staged(seen, batch) -%}
     {{ return(adapter.dispatch('insert_staged', 'dbt_provenance')(seen, batch)) }}
 {%- endmacro %}
@@ -129,38 +136,42 @@
     from staged
 {%- endmacro %}
 
-{#- One row with one JSON object: unique_id -> [invocation_id, digest] of what is open. -#}
-{% macro open_digests(landing) -%}
-    {{ return(adapter.dispatch('open_digests', 'dbt_provenance')(landing)) }}
+{#- One row: a JSON object of what this project and target have open from `graph`, unique_id -> [invocation_id, digest]; and how many
+    open rows of the given types were not captured from one. -#}
+{% macro open_digests(landing, types) -%}
+    {{ return(adapter.dispatch('open_digests', 'dbt_provenance')(landing, types)) }}
 {%- endmacro %}
 
-{% macro duckdb__open_digests(landing) -%}
-    select cast(coalesce(json_group_object(unique_id, json_extract(location, '$.digest')), '{}') as varchar)
-    from ({{ dbt_provenance.open_rows_with_digest(landing) }}) as open_rows
+{% macro duckdb__open_digests(landing, types) -%}
+    with open_rows as ({{ dbt_provenance.open_rows(landing) }})
+    select
+        (select cast(coalesce(json_group_object(unique_id, digest), '{}') as varchar) from open_rows where digest is not null),
+        (select count(*) from open_rows where digest is null and resource_type in ({{ dbt_provenance.quoted(types or ['']) }}))
 {%- endmacro %}
 
-{#- The open rows that this project and target wrote from `graph`. -#}
-{% macro open_rows_with_digest(landing) -%}
-    {{ return(adapter.dispatch('open_rows_with_digest', 'dbt_provenance')(landing)) }}
+{#- The rows that this project and target have open, with the digest of those that were written from `graph`. -#}
+{% macro open_rows(landing) -%}
+    {{ return(adapter.dispatch('open_rows', 'dbt_provenance')(landing)) }}
 {%- endmacro %}
 
-{% macro duckdb__open_rows_with_digest(landing) -%}
-    select unique_id, document_hash, location
+{% macro duckdb__open_rows(landing) -%}
+    select unique_id, resource_type, document_hash, location, json_extract(location, '$.digest') as digest
     from (
-        select unique_id, change_kind, document_hash, location
+        select unique_id, resource_type, change_kind, document_hash, location
         from {{ dbt_provenance.name_of(landing) }}
         where project_name = {{ dbt_provenance.literal(project_name) }}
           and target_name = {{ dbt_provenance.literal(target.name) }}
         qualify row_number() over (partition by unique_id order by raw_id desc) = 1
     ) as newest
-    where change_kind = 'open' and json_extract(location, '$.digest') is not null
+    where change_kind = 'open'
 {%- endmacro %}
 
 {% macro insert_unchanged(landing, seen) -%}
     insert into {{ seen }}
     select open_rows.unique_id, null, open_rows.document_hash, open_rows.location
-    from ({{ dbt_provenance.open_rows_with_digest(landing) }}) as open_rows
-    where open_rows.unique_id not in (select sent.unique_id from {{ seen }} as sent)
+    from ({{ dbt_provenance.open_rows(landing) }}) as open_rows
+    where open_rows.digest is not null
+      and open_rows.unique_id not in (select sent.unique_id from {{ seen }} as sent)
 {%- endmacro %}
 
 {% macro delete_staged(seen, unique_ids) -%}

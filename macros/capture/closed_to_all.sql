@@ -1,14 +1,16 @@
 {#- The end of the closing line while nobody may see anything, or something that cannot be read closes: how many resources, and what to do. -#}
-{% macro closed_to_all() -%}
-    {%- set nodes = dbt_provenance.own_relation('prov_int_nodes') -%}
-    {%- set policies = dbt_provenance.own_relation('prov_int_policies') -%}
-    {%- set memberships = dbt_provenance.own_relation('prov_int_memberships') -%}
-    {%- set guards = dbt_provenance.own_relation('prov_int_guards') -%}
-    {%- set read = [(guards, ['project_name', 'unique_id', 'segment', 'part_kind', 'closed_because']), (nodes, ['project_name', 'unique_id', 'policy_id']), (policies, ['policy_id', 'tenant_id', 'allow_layers', 'deny_groups']), (memberships, ['principal_id', 'tenant_id', 'group_name'])] -%}
-    {%- for relation, columns in read -%}
-        {%- if not dbt_provenance.exists_in_warehouse(relation) or dbt_provenance.missing_columns(relation, columns) -%}{{ return('') }}{%- endif -%}
+{% macro closed_to_all(cost) -%}
+    {%- set read = {
+        'prov_int_nodes': ['project_name', 'unique_id', 'policy_id'], 'prov_int_policies': ['policy_id', 'tenant_id', 'allow_layers', 'deny_groups'],
+        'prov_int_memberships': ['principal_id', 'tenant_id', 'group_name'], 'prov_int_guards': ['project_name', 'unique_id', 'segment', 'part_kind', 'closed_because']} -%}
+    {%- set relations = [] -%}
+    {%- for name in read -%}{%- do relations.append(dbt_provenance.own_relation(name)) -%}{%- endfor -%}
+    {%- if none in relations -%}{{ return('') }}{%- endif -%}
+    {%- set shapes = dbt_provenance.shapes_of(relations, cost) -%}
+    {%- for columns in read.values() -%}
+        {%- if columns | reject('in', shapes[loop.index0].columns) | list -%}{{ return('') }}{%- endif -%}
     {%- endfor -%}
-    {%- set counted = run_query(dbt_provenance.count_visible_to_anyone(nodes, policies, memberships, guards)).rows[0] -%}
+    {%- set counted = dbt_provenance.send(dbt_provenance.count_visible_to_anyone(relations[0], relations[1], relations[2], relations[3]), cost).rows[0] -%}
     {%- if counted[2] | int > 0 -%}
         {{ return('; ' ~ (counted[0] ~ ' of ' ~ counted[1] ~ ' resources are visible to anyone, ' if counted[0] | int == 0 else '') ~ counted[2] ~ ' are closed because a policy of theirs cannot be read: a principal with principal_role service reads in findings which, and what to write') }}
     {%- elif counted[0] | int > 0 or counted[1] | int == 0 -%}

@@ -53,11 +53,8 @@
     }) }}
 {%- endmacro %}
 
-{% macro insert_run(results_total) -%}
-    {%- do run_query(dbt_provenance.run_insert_statement(results_total)) -%}
-{%- endmacro %}
-
-{% macro run_insert_statement(results_total) -%}
+{#- The row of this invocation. -#}
+{% macro insert_run_statement(command, results_total) -%}
     insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_runs')) }} (
         invocation_id, project_name, target_name, target_schema, command, dbt_version, adapter_type, started_at_utc, finished_at_utc,
         full_refresh, is_empty, results_total, recorded_at_utc, capture_source
@@ -67,7 +64,7 @@
         {{ dbt_provenance.literal(project_name) }},
         {{ dbt_provenance.literal(target.name) }},
         {{ dbt_provenance.literal(target.schema) }},
-        {{ dbt_provenance.literal(flags.WHICH) }},
+        {{ dbt_provenance.literal(command) }},
         {{ dbt_provenance.literal(dbt_version) }},
         {{ dbt_provenance.literal(target.type) }},
         cast({{ dbt_provenance.literal(run_started_at.astimezone(modules.pytz.utc).strftime('%Y-%m-%d %H:%M:%S.%f')) }} as timestamp),
@@ -80,21 +77,21 @@
 {%- endmacro %}
 
 {#- Run results, and freshness observations from the same rows, in batches under the byte bound. -#}
-{% macro insert_results(rows) -%}
+{% macro insert_results(rows, cost) -%}
     {%- set texts = [] -%}
     {%- for row in rows -%}
         {%- set text = tojson(row, sort_keys=true) -%}
         {%- if text is not none -%}{%- do texts.append(text) -%}{%- endif -%}
     {%- endfor -%}
+    {%- set observed = rows | selectattr('observed', 'defined') | list | length if dbt_provenance.is_switched_on('freshness') else 0 -%}
     {%- for batch in dbt_provenance.bounded_batches(texts) -%}
-        {%- do dbt_provenance.insert_result_batch(batch) -%}
+        {%- set literal = dbt_provenance.literal('[' ~ batch | join(',') ~ ']') -%}
+        {%- do dbt_provenance.send(adapter.dispatch('insert_results_statement', 'dbt_provenance')(literal), cost) -%}
+        {%- if observed -%}
+            {%- do dbt_provenance.send(adapter.dispatch('insert_freshness_statement', 'dbt_provenance')(literal), cost) -%}
+        {%- endif -%}
     {%- endfor -%}
-{%- endmacro %}
-
-{% macro insert_result_batch(batch) -%}
-    {%- set rows = dbt_provenance.literal('[' ~ batch | join(',') ~ ']') -%}
-    {%- do run_query(adapter.dispatch('insert_results_statement', 'dbt_provenance')(rows)) -%}
-    {%- do run_query(adapter.dispatch('insert_freshness_statement', 'dbt_provenance')(rows)) -%}
+    {%- do cost.update({'rows': cost['rows'] + texts | length + observed}) -%}
 {%- endmacro %}
 
 {% macro duckdb__insert_results_statement(rows) -%}

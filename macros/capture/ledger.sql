@@ -14,7 +14,7 @@
         ledger_id, ledger_action, evidence_id, entity_id, document_hash, content_hash, group_name, tenant_id, reason, recorded_at_utc
     )
     select
-        (select coalesce(max(ledger_id), 0) + 1 from {{ ledger }}),
+        {{ dbt_provenance.last_number(dbt_provenance.own_relation('prov_ledger'), 'ledger_id') }} + 1,
         {{ dbt_provenance.literal(action) }},
         {{ dbt_provenance.literal(evidence_id) }},
         {{ dbt_provenance.literal(entity_id) }},

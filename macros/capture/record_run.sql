@@ -1,33 +1,42 @@
 {#- on-run-end: what this invocation did, and the graph when the landing model was not part of it. It never fails a run: what could
     go wrong is looked at before anything is written, because Jinja cannot catch an error. -#}
 {% macro record_run(results) -%}
-    {%- if not execute or not dbt_provenance.is_recorded_command() or not dbt_provenance.is_switched_on('hook') -%}
+    {%- if not execute or dbt_provenance.command_name(flags.WHICH) not in dbt_provenance.recorded_commands() -%}
         {{ return('') }}
     {%- endif -%}
+    {%- do dbt_provenance.say_passed_over_switches() -%}
+    {%- if not dbt_provenance.is_switched_on('hook') -%}{{ return('') }}{%- endif -%}
     {%- set begun = modules.datetime.datetime.now() -%}
-    {%- set obstacle = dbt_provenance.preflight() -%}
+    {%- set cost = dbt_provenance.no_cost_yet() -%}
+    {%- set obstacle = dbt_provenance.preflight(cost) -%}
     {%- if obstacle -%}
         {%- do log('dbt_provenance: nothing recorded, ' ~ obstacle, info=true) -%}
         {{ return('') }}
     {%- endif -%}
-    {%- set raw = dbt_provenance.own_relation('prov_raw_resources') -%}
-    {%- set before = dbt_provenance.count_rows(raw) -%}
     {%- set outcomes = dbt_provenance.results_as_json(results if results is defined and results else []) -%}
-    {%- if dbt_provenance.is_switched_on('results') -%}
-        {%- do dbt_provenance.insert_run(outcomes | length) -%}
-        {%- do dbt_provenance.insert_results(outcomes) -%}
-    {%- endif -%}
-    {%- if not dbt_provenance.landing_was_run(results) -%}
-        {%- do dbt_provenance.capture_graph(raw) -%}
-    {%- endif -%}
+    {%- set changed = dbt_provenance.record_outcomes(outcomes, not dbt_provenance.landing_was_run(results), cost) -%}
     {%- do adapter.commit() -%}
-    {%- do dbt_provenance.say_what_was_recorded(before, outcomes | length, begun) -%}
+    {%- do dbt_provenance.say_what_was_recorded(outcomes | length, changed, cost, begun) -%}
     {{ return('') }}
 {%- endmacro %}
 
-{#- Core runs the hooks' Jinja on compile and docs generate, dbt 2 on compile and show: those record nothing. -#}
-{% macro is_recorded_command() -%}
-    {{ return(flags.WHICH in ['build', 'run', 'test', 'seed', 'snapshot', 'freshness', 'source-freshness', 'source freshness', 'retry', 'clone']) }}
+{#- Writes; gives how many resources changed. The row of the run comes last: where an engine keeps no transaction over several statements
+    (dbt 2), a run that is there is there whole. -#}
+{% macro record_outcomes(outcomes, with_graph, cost) -%}
+    {%- set raw = dbt_provenance.own_relation('prov_raw_resources') -%}
+    {%- set changed = 0 -%}
+    {%- if with_graph -%}
+        {%- set before = dbt_provenance.count_rows(raw, cost) -%}
+        {%- do dbt_provenance.capture_graph(raw, cost) -%}
+        {%- set changed = dbt_provenance.count_rows(raw, cost) - before -%}
+    {%- endif -%}
+    {%- do cost.update({'rows': cost['rows'] + changed}) -%}
+    {%- if dbt_provenance.is_switched_on('results') -%}
+        {%- do dbt_provenance.insert_results(outcomes, cost) -%}
+        {%- do dbt_provenance.send(dbt_provenance.insert_run_statement(flags.WHICH, outcomes | length), cost) -%}
+        {%- do cost.update({'rows': cost['rows'] + 1}) -%}
+    {%- endif -%}
+    {{ return(changed) }}
 {%- endmacro %}
 
 {% macro landing_was_run(results) -%}
@@ -39,13 +48,13 @@
     {{ return(false) }}
 {%- endmacro %}
 
-{% macro count_rows(relation) -%}
-    {{ return(run_query('select count(*) from ' ~ dbt_provenance.name_of(relation)).rows[0][0] | int) }}
+{% macro count_rows(relation, cost=none) -%}
+    {{ return(dbt_provenance.send('select count(*) from ' ~ dbt_provenance.name_of(relation), cost if cost is not none else dbt_provenance.no_cost_yet()).rows[0][0] | int) }}
 {%- endmacro %}
 
-{% macro say_what_was_recorded(before, outcomes, begun) -%}
-    {%- set raw = dbt_provenance.own_relation('prov_raw_resources') -%}
-    {%- set changed = dbt_provenance.count_rows(raw) - before -%}
-    {%- set seconds = (modules.datetime.datetime.now() - begun).total_seconds() -%}
-    {%- do log('dbt_provenance: ' ~ outcomes ~ ' results and ' ~ changed ~ ' changed resources recorded after the run (' ~ '%.2f' | format(seconds) ~ ' s)' ~ dbt_provenance.closed_to_all(), info=true) -%}
+{#- One line, with what it cost. The difference of two instants is taken of their seconds: dbt 2 cuts a span to whole ones. -#}
+{% macro say_what_was_recorded(outcomes, changed, cost, begun) -%}
+    {%- set closed = dbt_provenance.closed_to_all(cost) -%}
+    {%- set seconds = modules.datetime.datetime.now().timestamp() - begun.timestamp() -%}
+    {%- do log('dbt_provenance: ' ~ outcomes ~ ' results and ' ~ changed ~ ' changed resources recorded after the run (' ~ cost['statements'] ~ ' statements, ' ~ cost['rows'] ~ ' rows, ' ~ '%.2f' | format(seconds) ~ ' s)' ~ closed, info=true) -%}
 {%- endmacro %}

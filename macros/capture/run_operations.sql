@@ -128,7 +128,7 @@
         where evidence.evidence_id in ({{ dbt_provenance.quoted(chosen.evidence_ids) }})
     )
     select
-        (select coalesce(max(ledger_id), 0) from {{ ledger }}) + row_number() over (order by evidence_id, document_hash),
+        {{ dbt_provenance.last_number(dbt_provenance.own_relation('prov_ledger'), 'ledger_id') }} + row_number() over (order by evidence_id, document_hash),
         'erase',
         evidence_id,
         {{ dbt_provenance.literal(chosen.entity_id) }},

@@ -88,9 +88,14 @@ shown as (
 )
 {%- endmacro %}
 
+{#- behind: more was captured than the tables were built from, or a build of them began and did not end. -#}
 {% macro index_state() -%}
     (
-        select case when (select coalesce(max(raw_id), 0) from {{ dbt_provenance.relation('prov_raw_resources') }}) > built.built_through_raw_id then 'behind' else 'current' end
+        select case
+            when (select coalesce(max(raw_id), 0) from {{ dbt_provenance.relation('prov_raw_resources') }}) > built.built_through_raw_id then 'behind'
+            when (select max(begun_at_utc) from {{ dbt_provenance.relation('prov_int_begun') }}) is distinct from built.begun_at_utc then 'behind'
+            else 'current'
+        end
         from {{ dbt_provenance.relation('prov_int_build') }} as built
     )
 {%- endmacro %}

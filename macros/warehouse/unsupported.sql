@@ -2,7 +2,7 @@
     an error where it would run. -#}
 {% macro unsupported() -%}
     {%- if execute -%}
-        {%- do exceptions.raise_compiler_error('dbt_provenance: ' ~ dbt_provenance.default__preflight()) -%}
+        {%- do exceptions.raise_compiler_error('dbt_provenance: ' ~ dbt_provenance.preflight()) -%}
     {%- endif -%}
     {{ return('null') }}
 {%- endmacro %}
@@ -15,9 +15,10 @@
 {% macro default__authored_hash(document) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__count_visible_to_anyone(nodes, policies, memberships, guards) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_staged(seen, batch) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
-{% macro default__open_digests(landing) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
-{% macro default__open_rows_with_digest(landing) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__open_digests(landing, types) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__open_rows(landing) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_results_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_freshness_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__described_columns(sql) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__closure_cte(roots) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__last_number(relation, column) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}

@@ -2,6 +2,7 @@
 {%- set levels = 5 -%}
 {%- set always_utc, open_utc = "timestamp '0001-01-01'", "timestamp '9999-01-01'" -%}
 -- one row per metric and interval in which its formula, in the terms of measures, was known to be the same: what it names and rests on
+-- depends_on: {{ dbt_provenance.relation('prov_int_begun') }}
 with recursive states as (
     select project_name, unique_id, resource_type, resource_name, document, json_extract_string(document, '$.depends_on[0]') as model_id,
         recorded_from_utc as from_utc, coalesce(recorded_to_utc, {{ open_utc }}) as until_utc

@@ -1,4 +1,5 @@
 -- one row per permission layer of a resource (its last state before each gap) or of a part of it: who is allowed, who is denied, which tenant
+-- depends_on: {{ dbt_provenance.relation('prov_int_begun') }}
 with states as (
     select *
     from {{ dbt_provenance.relation('prov_stg_resources') }}

@@ -1,4 +1,5 @@
 -- one row per principal, tenant and group that it is in, directly or through groups inside groups; a cycle ends because pairs are unique
+-- depends_on: {{ dbt_provenance.relation('prov_int_begun') }}
 with recursive reached as (
     select principal_id, tenant_id, group_name
     from {{ dbt_provenance.relation('prov_stg_principals') }}

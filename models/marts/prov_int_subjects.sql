@@ -1,5 +1,6 @@
 {%- set types = ['metric', 'model', 'seed', 'snapshot', 'source', 'semantic_model', 'exposure', 'saved_query', 'function', 'analysis', 'doc', 'page', 'policy', 'term', 'group', 'lineage', 'freshness'] -%}
 -- one row per state of a resource that can be evidence: which entity it is about and what its author declared
+-- depends_on: {{ dbt_provenance.relation('prov_int_begun') }}
 with resources as (
     select *
     from {{ dbt_provenance.relation('prov_stg_resources') }}

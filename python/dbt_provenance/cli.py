@@ -14,6 +14,7 @@ from . import __version__
 from .errors import ProvenanceError, UsageError
 from .options import (
     PATH,
+    WAIT_TO_WRITE,
     CalendarDate,
     Place,
     Words,
@@ -24,6 +25,7 @@ from .options import (
     known_at_option,
     placed,
     reason_option,
+    wait_option,
 )
 from .terminal import progress, show_document, show_message, show_notes, show_rows
 
@@ -187,7 +189,7 @@ def refresh(place: Place, program: str | None, dbt_arguments: tuple[str, ...], a
 
     target = place.target()
     with place.dbt(program) as dbt, progress("building") as on_step:
-        done = refreshed(target, dbt, now=_now(), extra=dbt_arguments, on_step=on_step)
+        done = refreshed(target, dbt, now=_now(), extra=dbt_arguments, wait_seconds=place.wait_to_write, on_step=on_step)
     show_notes(done.notes)
     if as_json:
         show_document(_as_document(done), as_json)
@@ -205,6 +207,7 @@ def refresh(place: Place, program: str | None, dbt_arguments: tuple[str, ...], a
 @click.option("--principal", "principals", multiple=True, type=Words(), help="Who is in the groups of --allow; repeatable.")
 @click.option("--history", is_flag=True, help="Record what manifests say as of when dbt wrote them, oldest first.")
 @dbt_option
+@wait_option
 @as_json_option
 def load(
     paths: tuple[Path, ...],
@@ -214,6 +217,7 @@ def load(
     principals: tuple[str, ...],
     history: bool,
     program: str | None,
+    wait: float | None,
     as_json: bool,
 ) -> None:
     """Loads what dbt wrote for projects that are not at hand: target folders, or files in them, also gzipped.
@@ -231,7 +235,16 @@ def load(
     if program is None:
         require_dbt_duckdb()
     with progress("building") as on_step:
-        done = loaded(paths, file, policy=policy, history=history, program=dbt_program(program), now=_now(), on_step=on_step)
+        done = loaded(
+            paths,
+            file,
+            policy=policy,
+            history=history,
+            program=dbt_program(program),
+            now=_now(),
+            wait_seconds=WAIT_TO_WRITE if wait is None else wait,
+            on_step=on_step,
+        )
     for project in done.projects:
         show_notes(project.notes)
     if as_json:
@@ -273,6 +286,16 @@ def revoke(
 
 
 @main.command()
+@click.option("--apply", "is_applied", is_flag=True, help="Removes it; otherwise it is only counted.")
+@dbt_option
+@placed
+def prune(place: Place, is_applied: bool, program: str | None, as_json: bool) -> None:
+    """Removes runs, results and observations that are older than the project's variable provenance_retention_days says."""
+    place.target()
+    _strike(place, program, lambda dbt: dbt.operate("prune", apply=is_applied), as_json)
+
+
+@main.command()
 @click.option("--dump", "dump_file", type=PATH, help="Writes the ledger into a file, to be kept elsewhere.")
 @click.option("--restore", "restore_file", type=PATH, help="Brings a lost ledger back from such a file.")
 @click.option("--start-empty", is_flag=True, help="Begins a new ledger where the old one was lost.")
@@ -304,7 +327,7 @@ def _strike(
     *,
     rebuild: bool = False,
 ) -> None:
-    """Runs an operation on the ledger; a held file and a missing ledger are said before dbt is started."""
+    """Runs an operation of the package; a held file and a missing ledger are said before dbt is started."""
     from .capture.refresh import BUILD
 
     with place.warehouse(read_only=False) as warehouse:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .warehouse.duckdb_connection import DuckDBWarehouse
     from .warehouse.profiles import Target
 
+WAIT_TO_WRITE = 10.0
+"""Seconds for which a command that writes waits, when nothing is said, until no other process holds the file."""
+
 LONGEST_TEXT = 10_000
 """Characters of a question, a query or a name."""
 
@@ -75,6 +78,7 @@ class Place:
     profiles_dir: Path | None
     target_name: str | None
     database: Path | None
+    wait: float | None = None
 
     def target(self) -> Target:
         """The project's target. Raises ProfileError; UsageError when a file was named instead."""
@@ -92,8 +96,14 @@ class Place:
         if self.database and (self.project_dir or self.profiles_dir):
             raise UsageError("--database names a file by itself; leave --project-dir and --profiles-dir out.")
         place = self.database or self.target()
-        with open_warehouse(place, target_name=self.target_name, read_only=read_only) as warehouse:
+        wait = 0.0 if read_only and self.wait is None else self.wait_to_write
+        with open_warehouse(place, target_name=self.target_name, read_only=read_only, wait_seconds=wait) as warehouse:
             yield warehouse
+
+    @property
+    def wait_to_write(self) -> float:
+        """Seconds for which what writes waits until no other process holds the file."""
+        return WAIT_TO_WRITE if self.wait is None else self.wait
 
     @contextmanager
     def dbt(self, program: str | None) -> Iterator[DbtProject]:
@@ -128,15 +138,23 @@ def placed(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that say where to ask, and --json."""
 
     def called(
-        project_dir: Path | None, profiles_dir: Path | None, target_name: str | None, database: Path | None, **rest: Any
+        project_dir: Path | None,
+        profiles_dir: Path | None,
+        target_name: str | None,
+        database: Path | None,
+        wait: float | None,
+        **rest: Any,
     ) -> Any:
-        place = Place(project_dir=project_dir, profiles_dir=profiles_dir, target_name=target_name, database=database)
+        place = Place(
+            project_dir=project_dir, profiles_dir=profiles_dir, target_name=target_name, database=database, wait=wait
+        )
         return command(place, **rest)
 
     called.__name__, called.__doc__ = command.__name__, command.__doc__
     called.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
     for option in (
         as_json_option,
+        wait_option,
         click.option("--database", type=PATH, help="A DuckDB file, instead of a project."),
         click.option("--target", "-t", "target_name", help="The target of the profile; dbt's default otherwise."),
         click.option("--profiles-dir", type=PATH, help="The folder of profiles.yml; looked for as dbt does otherwise."),
@@ -147,6 +165,12 @@ def placed(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+wait_option = click.option(
+    "--wait",
+    type=click.FloatRange(0, 3600),
+    metavar="SECONDS",
+    help="How long to try while another process holds the file; otherwise 10 for what writes, 0 for a question.",
+)
 dbt_option = click.option("--dbt", "program", help="The dbt to run; the one beside this Python otherwise.")
 as_of_option = click.option("--as-of", type=CalendarDate(), help="The reporting date, YYYY-MM-DD.")
 known_at_option = click.option(

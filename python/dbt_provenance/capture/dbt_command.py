@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,8 +12,10 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ..errors import DbtRunError
+from ..errors import DbtRunError, UsageError, WarehouseLockedError
+from ..warehouse.holder import held_by
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _STEP = re.compile(r"\b(\d+) of (\d+) (?:OK|ERROR|PASS|FAIL|WARN|SKIP)\b")
@@ -33,8 +36,12 @@ class DbtRun:
     last: tuple[str, ...]
 
     def require(self, remark: str = "") -> DbtRun:
-        """Itself. Raises DbtRunError with dbt's last words when it ended with an error."""
+        """Itself. Raises DbtRunError with dbt's last words when it ended with an error, WarehouseLockedError when another process
+        had taken the file meanwhile."""
         if self.exit_code:
+            held = held_by("\n".join(self.last))
+            if held:
+                raise WarehouseLockedError(f"{held}, so `{self.command}` could not open it{remark}. Try again when it has ended.")
             words = "\n".join(f"    {line}" for line in self.last)
             raise DbtRunError(f"`{self.command}` ended with exit code {self.exit_code}{remark}. dbt said:\n{words}")
         return self
@@ -76,6 +83,15 @@ class DbtProject:
         with process:
             said, last = _heard(process, on_step)
         return DbtRun(command=f"dbt {' '.join(command[:2])}", exit_code=process.returncode, said=said, last=last)
+
+    def operate(self, operation: str, **arguments: Any) -> tuple[str, ...]:
+        """Runs a macro of the package; arguments that are None are left out. Gives what it said. Raises UsageError with its own
+        words when it refuses, DbtRunError for what else stands in the way."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        run = self.run("run-operation", operation, "--args", json.dumps(given))
+        if run.exit_code and run.said:
+            raise UsageError(f"Nothing was done: {run.said[-1]}.")
+        return run.require().said
 
 
 def dbt_program(named: str | None = None) -> str:

@@ -24,14 +24,14 @@ _IDENTITY = (
 def erase(dbt: DbtProject, subject: str, *, reason: str | None = None) -> Sequence[str]:
     """Erases evidence, or an entity. Gives what the package says of it. Raises UsageError for a subject that is not there or is
     not one, DbtRunError for what else stands in the way."""
-    return _operate(dbt, "erase", subject=subject, reason=reason)
+    return dbt.operate("erase", subject=subject, reason=reason)
 
 
 def revoke(
     dbt: DbtProject, subject: str, *, group_name: str | None = None, tenant: str | None = None, reason: str | None = None
 ) -> Sequence[str]:
     """Hides evidence, or an entity, from everyone or from one group. Gives and raises as `erase` does."""
-    return _operate(dbt, "revoke", subject=subject, group_name=group_name, tenant=tenant, reason=reason)
+    return dbt.operate("revoke", subject=subject, group_name=group_name, tenant=tenant, reason=reason)
 
 
 def dump(warehouse: DuckDBWarehouse) -> str:
@@ -83,14 +83,6 @@ def start_empty(warehouse: DuckDBWarehouse) -> None:
     if entries and all(entry["ledger_action"] != "seal" for entry in entries):
         raise UsageError(f"The ledger is there, with {sum(entry['entries'] for entry in entries)} entries: it was not lost.")
     warehouse.rows(f"delete from {ledger} where ledger_action = 'seal'")
-
-
-def _operate(dbt: DbtProject, operation: str, **arguments: Any) -> Sequence[str]:
-    given = {name: value for name, value in arguments.items() if value is not None}
-    run = dbt.run("run-operation", operation, "--args", json.dumps(given))
-    if run.exit_code and run.said:
-        raise UsageError(f"Nothing was done: {run.said[-1]}.")
-    return run.require().said
 
 
 def _entries(dumped: str) -> Sequence[dict[str, Any]]:

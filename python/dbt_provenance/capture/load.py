@@ -53,12 +53,13 @@ def load(
     history: bool,
     program: str,
     now: datetime,
+    wait_seconds: float = 0.0,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> Loaded:
     """Loads the artifacts at the paths, and builds the package's models. `policy` None keeps the one in the file; `now` is naive
     UTC. Raises ArtifactError, UsageError, WarehouseError, and DbtRunError (what was loaded is then kept)."""
     sets = artifact_sets(paths)
-    with connected(file, read_only=False) as connection, duckdb_errors():
+    with connected(file, read_only=False, wait_seconds=wait_seconds) as connection, duckdb_errors():
         connection.execute("begin")
         warehouse = raw_relations(connection)
         _refuse_foreign(warehouse, file)

@@ -40,6 +40,7 @@ def refresh(
     *,
     now: datetime,
     extra: tuple[str, ...] = (),
+    wait_seconds: float = 0.0,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> Refreshed:
     """Captures, and runs dbt when anything changed or the package's tables lag behind. `now` is naive UTC.
@@ -63,7 +64,7 @@ def refresh(
         target_schema=target.schema,
         recorded_at=now,
     )
-    with open_warehouse(target, read_only=False) as warehouse:
+    with open_warehouse(target, read_only=False, wait_seconds=wait_seconds) as warehouse:
         warehouse.rows("begin")
         changes = _append(warehouse, artifacts, pages.rows, scope)
         observations, notes = _append_observations(warehouse, artifacts, scope)
@@ -118,10 +119,12 @@ def _append_observations(warehouse: DuckDBWarehouse, artifacts: Artifacts, scope
 
 
 def _is_behind(warehouse: DuckDBWarehouse) -> bool:
-    """Whether the package's tables were built before the newest raw row."""
+    """Whether the package's tables were built before the newest raw row, or their build broke off."""
+    build, begun = warehouse.surface.name_of("prov_int_build"), warehouse.surface.name_of("prov_int_begun")
     return not warehouse.rows(
         f"""
-        select 1 from {warehouse.surface.name_of("prov_int_build")}
+        select 1 from {build}
         where built_through_raw_id >= (select coalesce(max(raw_id), 0) from {warehouse.surface.name_of("prov_raw_resources")})
+          and begun_at_utc = (select max(begun_at_utc) from {begun})
         """
     )

@@ -11,17 +11,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SurfaceError, UsageError, WarehouseError, WarehouseLockedError
 from .duckdb_engine import duckdb_engine
+from .holder import held_by
 from .profiles import Target
 from .relations import NOT_BUILT, PACKAGE, Surface, find_surface
 
 if TYPE_CHECKING:
     import duckdb
 
-_HOLDER = re.compile(r"Conflicting lock is held in (.+?) \(PID (\d+)\)")
+PAUSE_SECONDS = 0.2
+"""Between two tries to open a file that another process holds."""
 
 LOST_LEDGER = (
     "The ledger of erasures and revocations is gone, so nothing is answered. "
@@ -60,10 +64,10 @@ class DuckDBWarehouse:
 
 
 @contextmanager
-def open_warehouse(place: Target | Path, *, target_name: str | None = None, read_only: bool = True) -> Iterator[DuckDBWarehouse]:
+def open_warehouse(place: Target | Path, *, target_name: str | None = None, read_only: bool = True, wait_seconds: float = 0.0) -> Iterator[DuckDBWarehouse]:
     """The warehouse of a project's target, or a DuckDB file (of one target, or of the one named). Closed at the end."""
     file = place if isinstance(place, Path) else place.database_file
-    with connected(file, read_only=read_only) as connection:
+    with connected(file, read_only=read_only, wait_seconds=wait_seconds) as connection:
         if isinstance(place, Path):
             surface = find_surface(connection, database=file, target_name=target_name)
         else:
@@ -73,8 +77,9 @@ def open_warehouse(place: Target | Path, *, target_name: str | None = None, read
 
 
 @contextmanager
-def connected(file: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a DuckDB file, closed at the end. A file that is not there is made only when it is not read-only.
+def connected(file: Path, *, read_only: bool, wait_seconds: float = 0.0) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a DuckDB file, closed at the end. A file that is not there is made only when it is not read-only; one that
+    another process holds is tried again for that long.
 
     Raises WarehouseError (nothing there, no DuckDB file, no duckdb installed) and WarehouseLockedError.
     """
@@ -88,12 +93,20 @@ def connected(file: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnect
         raise WarehouseError(
             f"There is no DuckDB file at {file}. Build the project with `dbt build`, or name the file with --database."
         )
-    try:
-        connection = duckdb.connect(str(file), read_only=read_only)
-    except duckdb.Error as error:
-        raise _cannot_open(file, error) from None
-    with connection:
+    with _opened(duckdb, file, read_only=read_only, until=monotonic() + wait_seconds) as connection:
         yield connection
+
+
+def _opened(duckdb: ModuleType, file: Path, *, read_only: bool, until: float) -> duckdb.DuckDBPyConnection:
+    """Tries again while another process holds the file, until that moment."""
+    while True:
+        try:
+            return duckdb.connect(str(file), read_only=read_only)
+        except duckdb.Error as error:
+            refusal = _cannot_open(file, error)
+        if not isinstance(refusal, WarehouseLockedError) or monotonic() >= until:
+            raise refusal
+        sleep(min(PAUSE_SECONDS, max(0.0, until - monotonic())))
 
 
 @contextmanager
@@ -120,14 +133,12 @@ def duckdb_errors() -> Iterator[None]:
 
 def _cannot_open(file: Path, error: Exception) -> WarehouseError:
     text = str(error)
-    holder = _HOLDER.search(text)
-    if holder:
+    held = held_by(text)
+    if held:
         return WarehouseLockedError(
-            f"{file} is in use by {Path(holder.group(1)).name} (process {holder.group(2)}): DuckDB lets nobody read while "
-            "another process writes, and nobody write while one reads. Try again when it has ended, or close it."
+            f"{file} cannot be opened: {held}. DuckDB lets nobody read while another process writes, and nobody write while one reads. "
+            "Try again when it has ended, close it, or wait longer with --wait."
         )
-    if "lock" in text.lower() or "different configuration" in text or "used by another process" in text:
-        return WarehouseLockedError(f"{file} is in use by another process. Try again when it has ended, or close it.")
     if "version number" in text:
         return WarehouseError(f"{file} was written by another version of DuckDB: {_first_line(error)} Upgrade duckdb.")
     return WarehouseError(f"{file} cannot be opened as a DuckDB file: {_first_line(error)} Name another with --database.")
