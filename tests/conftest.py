@@ -16,7 +16,7 @@ from permission_worlds import write
 ROOT = Path(__file__).resolve().parents[1]
 DBT = Path(sys.executable).with_name("dbt")
 
-pytest_plugins = ["conformance_table"]
+pytest_plugins = ["conformance_table", "artifact_project"]
 
 
 @pytest.fixture(scope="session")

@@ -264,6 +264,7 @@ def test_location_starts_at_the_package_and_has_forward_slashes() -> None:
         "checksum": {"checksum": "c"},
     }
     assert location_document(resource) == {"package_name": "p", "original_file_path": "models/x.sql", "checksum": "c"}
+    assert location_document({"original_file_path": "dbt_packages/p/models/w\\5.sql"}) == {"original_file_path": "models/w\\5.sql"}
 
 
 # --- hostile text ---------------------------------------------------------------------------------------------------
@@ -447,7 +448,7 @@ def test_run_and_results_are_read(built: Artifacts) -> None:
     seed = results["seed.jaffle_shop.raw_orders"]
     assert (seed.rows_affected, seed.failures) == (99, None)
     assert seed.started_at_utc and seed.finished_at_utc and seed.started_at_utc < seed.finished_at_utc
-    assert results["model.jaffle_shop.orders"].message_text == 'Runtime Error: O\'Reilly "x" 80% %s {{ x }}'
+    assert results["model.jaffle_shop.orders"].message_text == "Runtime Error"
     assert results["test.jaffle_shop.not_null_customers_customer_id.5c9bf9911d"].failures == 0
 
 
@@ -508,7 +509,7 @@ def test_freshness_observations(built: Artifacts) -> None:
     assert (no_rows.max_loaded_at_utc, no_rows.age_seconds) == (None, None)
     assert (no_rows.observation_method, no_rows.warn_after_count) == ("metadata", None)
     crashed = rows["crashed"]
-    assert (crashed.observed_status, crashed.error_text) == ("runtime error", "Catalog Error: no table")
+    assert (crashed.observed_status, crashed.error_text) == ("runtime error", "Catalog Error")
     assert rows["unknown_here"].observation_method == "unknown"
 
 

@@ -76,10 +76,12 @@
     }) }}
 {%- endmacro %}
 
-{#- A path with forward slashes from the package's own root: dbt 2 puts the install folder in front. -#}
+{#- A path with forward slashes from the package's own root: dbt 2 puts the install folder in front. A backslash beside forward slashes is
+    part of a name; Windows has it alone. -#}
 {% macro package_path(path) -%}
     {%- if not path -%}{{ return(none) }}{%- endif -%}
-    {%- set parts = (path | string | replace('\\', '/')).split('/') -%}
+    {%- set path = path | string -%}
+    {%- set parts = (path if '/' in path else path | replace('\\', '/')).split('/') -%}
     {{ return((parts[2:] if parts[0] == 'dbt_packages' else parts) | join('/')) }}
 {%- endmacro %}
 

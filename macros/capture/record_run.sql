@@ -20,8 +20,9 @@
     {%- if not dbt_provenance.landing_was_run(results) -%}
         {%- do dbt_provenance.capture_graph(raw) -%}
     {%- endif -%}
+    {%- set remark = dbt_provenance.record_unavailable(raw) -%}
     {%- do adapter.commit() -%}
-    {%- do dbt_provenance.say_what_was_recorded(before, outcomes | length, begun) -%}
+    {%- do dbt_provenance.say_what_was_recorded(before, outcomes | length, begun, remark) -%}
     {{ return('') }}
 {%- endmacro %}
 
@@ -43,9 +44,9 @@
     {{ return(run_query('select count(*) from ' ~ dbt_provenance.name_of(relation)).rows[0][0] | int) }}
 {%- endmacro %}
 
-{% macro say_what_was_recorded(before, outcomes, begun) -%}
+{% macro say_what_was_recorded(before, outcomes, begun, remark) -%}
     {%- set raw = dbt_provenance.own_relation('prov_raw_resources') -%}
     {%- set changed = dbt_provenance.count_rows(raw) - before -%}
     {%- set seconds = (modules.datetime.datetime.now() - begun).total_seconds() -%}
-    {%- do log('dbt_provenance: ' ~ outcomes ~ ' results and ' ~ changed ~ ' changed resources recorded after the run (' ~ '%.2f' | format(seconds) ~ ' s)' ~ dbt_provenance.closed_to_all(), info=true) -%}
+    {%- do log('dbt_provenance: ' ~ outcomes ~ ' results and ' ~ changed ~ ' changed resources recorded after the run (' ~ '%.2f' | format(seconds) ~ ' s)' ~ remark ~ dbt_provenance.closed_to_all(), info=true) -%}
 {%- endmacro %}

@@ -1,6 +1,13 @@
 {{ config(alias='findings') }}
 -- one row per thing that is wrong with the metadata itself, where the asker may see all sides; the service role sees what closed a resource
-with {{ dbt_provenance.session_ctes() }}
+with {{ dbt_provenance.session_ctes() }},
+
+newest_runs as (
+    select project_name, unavailable_types
+    from {{ dbt_provenance.relation('prov_raw_runs') }}
+    where capture_source = 'hook'
+    qualify row_number() over (partition by project_name, target_name order by recorded_at_utc desc, started_at_utc desc) = 1
+)
 
 select
     findings.finding_rule,
@@ -24,3 +31,17 @@ where asker.is_known
           and case when findings.other_id is null then true else coalesce(list_contains(asker.policy_list, findings.other_policy_id), false) end
       )
   )
+union all
+select
+    'unavailable in this engine',
+    'warn',
+    null,
+    null,
+    null,
+    newest_runs.unavailable_types,
+    'run dbt-provenance refresh, which reads these types from manifest.json; what is open of them is kept as it was',
+    null,
+    newest_runs.project_name
+from newest_runs
+inner join asker on asker.is_known and asker.is_service and asker.tenant_id = {{ dbt_provenance.literal(var('provenance_default_tenant', 'default')) }}
+where newest_runs.unavailable_types is not null

@@ -96,7 +96,8 @@ def canonical_document(resource: Mapping[str, Any]) -> dict[str, Any]:
 def location_document(resource: Mapping[str, Any]) -> dict[str, Any]:
     """Where a resource is written, and its checksum: kept beside the document, outside its hash.
 
-    Paths have forward slashes and start at the package's own root (dbt 2 puts the install folder in front).
+    Paths have forward slashes and start at the package's own root (dbt 2 puts the install folder in front). A backslash
+    beside forward slashes is part of a name; Windows has it alone.
     """
     checksum = resource.get("checksum")
     location = {
@@ -203,7 +204,7 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
 def _package_path(path: Any) -> str | None:
     if not isinstance(path, str):
         return None
-    parts = path.replace("\\", "/").split("/")
+    parts = (path if "/" in path else path.replace("\\", "/")).split("/")
     return "/".join(parts[2:] if parts[0] == "dbt_packages" else parts)
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _HOLDER = re.compile(r"Conflicting lock is held in (.+?) \(PID (\d+)\)")
 
+NEW_FILE = {"storage_compatibility_version": "v1.4.0"}
+"""dbt 2 (rc196) brings a DuckDB 1.5, which does not open what DuckDB 2 writes by default. A file keeps the form it was made in."""
+
 LOST_LEDGER = (
     "The ledger of erasures and revocations is gone, so nothing is answered. "
     "Bring it back with `dbt-provenance ledger --restore FILE`, or begin a new one with `dbt-provenance ledger --start-empty`."
@@ -74,7 +77,8 @@ def open_warehouse(place: Target | Path, *, target_name: str | None = None, read
 
 @contextmanager
 def connected(file: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a DuckDB file, closed at the end. A file that is not there is made only when it is not read-only.
+    """A connection to a DuckDB file, closed at the end. A file that is not there is made only when it is not read-only,
+    in a form that the DuckDB inside any supported dbt opens.
 
     Raises WarehouseError (nothing there, no DuckDB file, no duckdb installed) and WarehouseLockedError.
     """
@@ -89,7 +93,7 @@ def connected(file: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnect
             f"There is no DuckDB file at {file}. Build the project with `dbt build`, or name the file with --database."
         )
     try:
-        connection = duckdb.connect(str(file), read_only=read_only)
+        connection = duckdb.connect(str(file), read_only=read_only, config={} if file.exists() else NEW_FILE)
     except duckdb.Error as error:
         raise _cannot_open(file, error) from None
     with connection:
