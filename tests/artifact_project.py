@@ -13,7 +13,7 @@ import duckdb
 import pytest
 import yaml
 from conftest import copy_project, dbt, shared_build
-from dbt_provenance.capture.artifact_files import SECTIONS
+from dbt_provenance.capture.artifact_files import resources
 from engines import Engine
 
 INTERNAL = "main_provenance_internal"
@@ -86,9 +86,8 @@ def said(finished: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def manifest(project: Path) -> dict[str, dict[str, Any]]:
-    """Every resource by unique_id, without those that no graph has."""
-    written = json.loads((project / "target/manifest.json").read_text())
-    return {uid: resource for section in SECTIONS if section not in ("docs", "unit_tests") for uid, resource in written.get(section, {}).items()}
+    """Every resource by unique_id, as it is read from manifest.json."""
+    return {uid: dict(resource) for uid, resource in resources(json.loads((project / "target/manifest.json").read_text()))}
 
 
 def make_artifact_project(to: Path, engine: Engine) -> None:
