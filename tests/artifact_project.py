@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 import yaml
-from conftest import copy_project, dbt, shared_build
+from conftest import ROOT, copy_project, dbt, shared_build
 from dbt_provenance.capture.artifact_files import resources
 from engines import Engine
 
@@ -33,7 +34,14 @@ class Built:
     folder: Path
 
     def copy(self, to: Path) -> Built:
-        return Built(self.engine, Path(shutil.copytree(self.folder, to / self.folder.name, symlinks=True)))
+        folder = Path(shutil.copytree(self.folder, to / self.folder.name, symlinks=True))
+        # dbt 2 names a local package by its way from the project, which is another from here.
+        installed = folder / "dbt_packages/dbt_provenance"
+        installed.unlink()
+        installed.symlink_to(ROOT, target_is_directory=True)
+        lock = folder / "package-lock.yml"
+        lock.write_text(re.sub("local: .*", f"local: {ROOT}", lock.read_text()))
+        return Built(self.engine, folder)
 
     def dbt(self, *arguments: str, check: bool = True, told: str = TOLD, told_by_env: str = TOLD_BY_ENV, **env: str) -> subprocess.CompletedProcess[str]:
         """Runs dbt with a value on the command line and one in the environment."""
@@ -56,11 +64,15 @@ class Built:
         return self.rows(f"select max(raw_id) from {INTERNAL}.prov_raw_resources")[0][0]
 
 
+def artifact_build(tmp_path_factory, worker: str, engine: Engine) -> Built:
+    folder = shared_build(tmp_path_factory, worker, f"artifacts_{engine.slug}", lambda to: make_artifact_project(to, engine))
+    return Built(engine, folder / "small")
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, worker, engine) -> Built:
     """One build of each engine; read-only."""
-    folder = shared_build(tmp_path_factory, worker, f"artifacts_{engine.slug}", lambda to: make_artifact_project(to, engine))
-    return Built(engine, folder / "small")
+    return artifact_build(tmp_path_factory, worker, engine)
 
 
 @pytest.fixture
@@ -157,26 +169,28 @@ def meta_models(is_core: bool) -> dict[str, Any]:
 
 
 def semantics(is_legacy: bool) -> dict[str, Any]:
-    """A time spine, a semantic model, and METRICS metrics on it."""
+    """A time spine, a semantic model, METRICS metrics on it, a saved query and an exposure."""
     spine = {"name": "time_spine", "time_spine": {"standard_granularity_column": "date_day"}, "columns": [{"name": "date_day", "granularity": "day"}]}
-    if is_legacy:
-        model = {
-            "name": "paid_events", "model": "ref('stg_events')", "defaults": {"agg_time_dimension": "occurred_at"},
-            "entities": [{"name": "event", "type": "primary", "expr": "event_id"}],
-            "dimensions": [{"name": "occurred_at", "type": "time", "type_params": {"time_granularity": "day"}}],
-            "measures": [{"name": f"amount_{number}", "agg": "sum", "expr": "amount"} for number in range(METRICS)],
-        }  # fmt: skip
-        metrics = [{"name": f"paid_{number}", "label": f"Paid {number}", "description": "What was paid.", "type": "simple", "type_params": {"measure": f"amount_{number}"}} for number in range(METRICS)]
-        return {"models": [spine], "semantic_models": [model], "metrics": metrics}
-    return {
-        "models": [
-            spine,
-            {
-                "name": "stg_paid_events",
-                "semantic_model": {"enabled": True, "name": "paid_events"},
-                "agg_time_dimension": "occurred_at",
-                "columns": [{"name": "event_id", "entity": {"name": "event", "type": "primary"}}, {"name": "occurred_at", "granularity": "day", "dimension": {"type": "time"}}],
-                "metrics": [{"name": f"paid_{number}", "label": f"Paid {number}", "type": "simple", "agg": "sum", "expr": "amount", "description": "What was paid."} for number in range(METRICS)],
-            },
-        ]
+    simple = [{"name": f"paid_{number}", "label": f"Paid {number}", "description": "What was paid.", "type": "simple"} for number in range(METRICS - 2)]
+    share, total = {"name": "paid_share", "label": "Share", "type": "ratio"}, {"name": "paid_total", "label": "Total", "type": "cumulative"}
+    others = {
+        "saved_queries": [{"name": "paid_by_day", "description": "By day.", "query_params": {"metrics": ["paid_0"], "group_by": ["TimeDimension('event__occurred_at', 'day')"]}}],
+        "exposures": [{"name": "paid_page", "type": "dashboard", "owner": {"name": "Ada"}, "depends_on": ["metric('paid_0')", "ref('stg_paid_events')"]}],
     }
+    if not is_legacy:
+        columns = [{"name": "event_id", "entity": {"name": "event", "type": "primary"}}, {"name": "occurred_at", "granularity": "day", "dimension": {"type": "time"}}]
+        paid = {
+            "name": "stg_paid_events", "semantic_model": {"enabled": True, "name": "paid_events"}, "agg_time_dimension": "occurred_at", "columns": columns,
+            "metrics": [one | {"agg": "sum", "expr": "amount"} for one in simple],
+        }  # fmt: skip
+        derived = [share | {"numerator": "paid_0", "denominator": "paid_1"}, total | {"input_metric": "paid_0", "window": "7 days"}]
+        return {"models": [spine, paid], "metrics": derived} | others
+    model = {
+        "name": "paid_events", "model": "ref('stg_paid_events')", "defaults": {"agg_time_dimension": "occurred_at"},
+        "entities": [{"name": "event", "type": "primary", "expr": "event_id"}],
+        "dimensions": [{"name": "occurred_at", "type": "time", "type_params": {"time_granularity": "day"}}],
+        "measures": [{"name": f"amount_{number}", "agg": "sum", "expr": "amount"} for number in range(METRICS - 2)],
+    }  # fmt: skip
+    metrics = [one | {"type_params": {"measure": f"amount_{number}"}} for number, one in enumerate(simple)]
+    derived = [share | {"type_params": {"numerator": "paid_0", "denominator": "paid_1"}}, total | {"type_params": {"measure": "amount_0", "cumulative_type_params": {"window": "7 days"}}}]
+    return {"models": [spine], "semantic_models": [model], "metrics": metrics + derived} | others

@@ -13,7 +13,7 @@
 {% macro default__create_function(relation, arguments, body) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__authored_hash(document) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__count_visible_to_anyone(nodes, policies, memberships, guards) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
-{% macro default__insert_staged(seen, batch) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__insert_staged_from(seen, rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__open_digests(landing) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__open_rows_with_digest(landing) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_results_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
