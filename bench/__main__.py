@@ -7,30 +7,11 @@ import resource
 import shutil
 import tempfile
 from pathlib import Path
-from statistics import median
 
+from .capture import GROWTH_HEAD, NODES_HEAD, RUNS_HEAD, capture, growth
+from .closures import measure_closures
 from .dbt_run import ROOT, run
-from .generate_project import ProjectSize, generate_project
 from .questions import measure
-
-LANDING = "model.dbt_provenance.prov_raw_resources"
-
-
-def capture(folder: Path, models: int) -> str:
-    """Table row: the full parse without the package; the landing node, first and unchanged; the package's other nodes; peak memory."""
-    plain = generate_project(folder / f"plain_{models}", ProjectSize(models=models), package=None)
-    parses = [run(plain, "parse", "--no-partial-parse") for _ in range(2)]
-    parse, alone = median(one.total for one in parses), max(one.peak_megabytes for one in parses)
-    with_package = generate_project(folder / f"package_{models}", ProjectSize(models=models), package=ROOT)
-    run(with_package, "deps")
-    run(with_package, "parse")
-    first, *again = (run(with_package, "run", "--select", "package:dbt_provenance") for _ in range(3))
-    landing, unchanged = first.nodes[LANDING], median(one.nodes[LANDING] for one in again)
-    others = sum(first.nodes.values()) - landing
-    return (
-        f"| {models:,} | {parse:.1f} s | {landing:.2f} s ({landing / parse:.1%}) | {unchanged:.2f} s ({unchanged / parse:.1%}) | "
-        f"{others:.1f} s | {alone:,.0f} MB | {first.peak_megabytes:,.0f} MB |"
-    )
 
 
 def rules_project(folder: Path) -> Path:
@@ -46,17 +27,29 @@ def rules_project(folder: Path) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes: whether it runs, not what it costs")
-    parser.add_argument("--models", type=int, nargs="*", default=[1_000, 5_000])
+    parser.add_argument("--models", type=int, nargs="*", default=[1_000, 5_000, 17_400], help="17,400 models make 30,000 resources")
     parser.add_argument("--rows", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--builds", type=int, default=50, help="unchanged builds in a row")
+    parser.add_argument("--dbt2", type=Path, help="the executable of dbt 2; without it dbt Core alone")
     chosen = parser.parse_args()
-    models, rows = ([20], [1_000]) if chosen.quick else (chosen.models, chosen.rows)
+    models, rows, builds = ([20], [1_000], 10) if chosen.quick else (chosen.models, chosen.rows, chosen.builds)
+    engines = [None, chosen.dbt2.resolve()] if chosen.dbt2 else [None]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        print("| models | full parse | landing node, first | unchanged | the package's other nodes | peak memory, full parse | run with the package |")
-        print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+        tables: tuple[list[str], list[str]] = ([NODES_HEAD], [RUNS_HEAD])
         for size in models:
-            print(capture(folder, size), flush=True)
-        print("\n" + "\n".join(measure(rules_project(folder), rows, count=5 if chosen.quick else 25)), flush=True)
+            for table, rows_of_size in zip(tables, capture(folder, size, engines)):
+                table += rows_of_size
+                print("\n".join(rows_of_size), flush=True)
+        print("\n" + "\n\n".join("\n".join(table) for table in tables if len(table) > 1), flush=True)
+        if builds:
+            print("\n" + GROWTH_HEAD, flush=True)
+            for engine in engines:
+                print(growth(folder, min(models or [200], key=lambda size: abs(size - 200)), engine, builds), flush=True)
+        rules = rules_project(folder)
+        print("\n" + "\n".join(measure_closures(rules)), flush=True)
+        if rows:
+            print("\n" + "\n".join(measure(rules, rows, count=5 if chosen.quick else 25)), flush=True)
     print(f"\nPeak memory of the questions' process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB.")
 
 

@@ -37,6 +37,7 @@ def generate_project(folder: Path, size: ProjectSize, *, package: Path | None) -
     if package:
         _write_yaml(folder / "packages.yml", {"packages": [{"local": str(package.resolve())}]})
     _write_yaml(folder / "models" / "sources.yml", {"sources": [_source(size)]})
+    (folder / "models" / "alone.sql").write_text("select 1 as id\n", encoding="utf-8")
     for first in range(0, size.models, MODELS_A_FOLDER):
         _write_models(folder / "models" / f"area_{first // MODELS_A_FOLDER:03}", first, size)
     return folder
@@ -77,8 +78,7 @@ def _source(size: ProjectSize) -> dict:
     return {
         "name": "application",
         "description": "The application's own database.",
-        "loaded_at_field": "written_at",
-        "freshness": freshness,
+        "config": {"loaded_at_field": "written_at", "freshness": freshness},
         "tables": tables,
     }
 

@@ -198,6 +198,8 @@ ABSENT = "metric.shop.zebra_absent"
 UNTIMED = {"built_at_utc"}
 Asking = tuple[str | None, str | None]
 Shown = dict[str, Any]
+ASKERS: tuple[Asking, ...] = (("ann", None), ("bob", None), ("cyd", "default"), ("cyd", "east"), ("eve", None), ("bot", None))
+SERVICE: Asking = ("bot", None)
 
 
 def ask_all(warehouse: Warehouse, function: str, askers: Iterable[Asking], subjects: Iterable[str], more: str = "") -> dict[Asking, dict[str, list[dict[str, Any]]]]:

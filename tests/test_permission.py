@@ -12,11 +12,24 @@ from typing import Any
 import pytest
 from package_sql import INTERNAL, Warehouse
 from permission_model import EVIDENCE_TYPES, Oracle, World
-from permission_worlds import ABSENT, GROUPS, RATIOS, Asking, Shown, ids, kinds, ordered, random_world, strike, surfaces, write
+from permission_worlds import (
+    ABSENT,
+    ASKERS,
+    GROUPS,
+    RATIOS,
+    SERVICE,
+    Asking,
+    Shown,
+    ids,
+    kinds,
+    ordered,
+    random_world,
+    strike,
+    surfaces,
+    write,
+)
 
 SEEDS = range(1, 1 + int(os.environ.get("PROVENANCE_TEST_SEEDS", 2)))
-ASKERS: tuple[Asking, ...] = (("ann", None), ("bob", None), ("cyd", "default"), ("cyd", "east"), ("eve", None), ("bot", None))
-SERVICE: Asking = ("bot", None)
 NOBODY: tuple[Asking, ...] = ((None, None), ("nobody", None), ("idle", None), ("cyd", None), ("ann", "east"))
 
 
