@@ -241,6 +241,33 @@ def test_parts_of_a_semantic_model_have_the_meta_that_is_their_own() -> None:
     assert "measures" not in document
 
 
+def test_what_dbt_2_says_twice_is_said_once() -> None:
+    week = {"count": 7, "granularity": "day"}
+    simple = {"expr": "amount", "metric_aggregation_params": {"agg": "sum", "expr": "amount"}}
+    cumulative = {"window": week, "grain_to_date": "month", "cumulative_type_params": {"window": week}}
+    kept = [canonical_document({"resource_type": "metric", "type_params": one})["type_params"] for one in (simple, cumulative)]
+    assert kept == [{"expr": "amount", "metric_aggregation_params": {"agg": "sum"}}, {"grain_to_date": "month", "cumulative_type_params": {"window": week}}]
+    dimensions = [{"name": "day", "expr": "day"}, {"name": "day", "expr": "date(at)"}]
+    document = canonical_document({"resource_type": "semantic_model", "dimensions": dimensions})
+    assert document["dimensions"] == [{"name": "day"}, {"name": "day", "expr": "date(at)"}]
+
+
+def test_what_dbt_2_says_of_exposures_and_semantic_models_is_read_as_dbt_core_says_it(tmp_path: Path) -> None:
+    exposure = {"unique_id": "exposure.shop.page", "resource_type": "exposure", "package_name": "shop", "name": "page", "depends_on": {"nodes": ["model.shop.m"]}, "metrics": [["paid"], ["other", "sum"], ["lost"]]}
+    measures = [{"name": "paid", "create_metric": True}, {"name": "own"}]
+    top = {
+        "exposures": {"exposure.shop.page": exposure},
+        "metrics": {uid: {"unique_id": uid, "resource_type": "metric", "name": uid.rsplit(".", 1)[1]} for uid in ("metric.shop.paid", "metric.other.sum")},
+        "semantic_models": {"semantic_model.shop.s": {"resource_type": "semantic_model", "name": "s", "measures": measures}},
+    }
+    for version, nodes, kept in (("2.0.0", ["metric.other.sum", "metric.shop.paid", "model.shop.m"], ["own"]), ("1.12.0", ["model.shop.m"], ["paid", "own"])):
+        manifest = manifest_of(**top)
+        manifest["metadata"]["dbt_version"] = version
+        found = documents(written(tmp_path, manifest))
+        assert found["exposure.shop.page"]["depends_on"] == nodes
+        assert [one["name"] for one in found["semantic_model.shop.s"]["measures"]] == kept
+
+
 def test_a_freshness_object_without_counts_is_no_policy() -> None:
     nothing = {"count": None, "period": None}
     source = {"resource_type": "source", "name": "t", "freshness": {"warn_after": nothing, "error_after": nothing}}

@@ -11,9 +11,8 @@ import engines
 import pytest
 from artifact_project import artifact_build, manifest, open_rows
 from conftest import copy_project, dbt, rules_build, shared_build
-from engines import CHOSEN, Engine
-
 from dbt_provenance.capture.canonical import canonical_document, canonical_text
+from engines import CHOSEN, Engine
 
 PLACES = {
     "net_revenue": ("provenance_internal", "net_revenue.duckdb"),
