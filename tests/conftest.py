@@ -16,7 +16,7 @@ from permission_worlds import write
 ROOT = Path(__file__).resolve().parents[1]
 DBT = Path(sys.executable).with_name("dbt")
 
-pytest_plugins = ["conformance_table"]
+pytest_plugins = ["conformance_table", "artifact_project"]
 
 
 @pytest.fixture(scope="session")
@@ -70,21 +70,32 @@ def worker(request) -> str:
 
 
 @pytest.fixture(scope="session")
+def all_engines() -> bool:
+    """Whether this is `make test-matrix`, which has time for what is large."""
+    return set(engines.CHOSEN) == set(engines.NAMES)
+
+
+@pytest.fixture(scope="session")
 def engine(request) -> Engine:
     """Core 1.11; the conformance cases run on each of the chosen engines."""
     return engines.engine(getattr(request, "param", "Core 1.11"))
 
 
-@pytest.fixture(scope="session")
-def package_models(tmp_path_factory, worker, engine) -> list[Model]:
-    """The package's SQL in build order, as the engine compiled it."""
+def rules_build(tmp_path_factory, worker: str, engine: Engine) -> Path:
+    """The project without resources of its own, as that engine built it."""
 
     def make(folder: Path) -> None:
         project = copy_project("rules", folder, engine.executable)
         dbt(project, "seed", "--select", "package:rules", executable=engine.executable)
         dbt(project, "run", executable=engine.executable)
 
-    return read_models(shared_build(tmp_path_factory, worker, f"rules_build_{engine.slug}", make) / "rules")
+    return shared_build(tmp_path_factory, worker, f"rules_build_{engine.slug}", make) / "rules"
+
+
+@pytest.fixture(scope="session")
+def package_models(tmp_path_factory, worker, engine) -> list[Model]:
+    """The package's SQL in build order, as the engine compiled it."""
+    return read_models(rules_build(tmp_path_factory, worker, engine))
 
 
 @pytest.fixture

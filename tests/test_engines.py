@@ -65,22 +65,6 @@ def on_both(tmp_path_factory, worker, dbt2) -> tuple[Path, Path]:
     return folder / "small", folder / "dbt2/small"
 
 
-def test_the_worked_example_builds_and_answers_on_dbt_2(dbt2, tmp_path):
-    project = copy_project("net_revenue", tmp_path)
-    shutil.rmtree(project / "dbt_packages")
-    for command in ("deps", "seed", "build"):
-        finished = dbt(project, command, executable=dbt2, NET_REVENUE_SEMANTIC="semantic/current")
-    assert "results and" in finished.stdout and "recorded after the run" in finished.stdout
-    answered = [
-        rows(project, "select outcome, version, formula from provenance.resolve('metric.net_revenue', as_of => cast(? as date), principal => 'analyst')", day)
-        for day in ("2024-06-30", "2025-03-31")
-    ]
-    assert answered == [
-        [("resolved", "1", "SUM(order_total_usd) - SUM(refund_amount_usd)")],
-        [("resolved", "2", "SUM(captured_payment_usd) - SUM(refund_amount_usd) - SUM(chargeback_amount_usd)")],
-    ]
-
-
 def test_both_engines_build_the_same_relations(on_both):
     listed = "select table_schema, table_name, table_type from information_schema.tables where table_schema like 'main_provenance%'"
     core, dbt2_s = (set(rows(project, listed)) for project in on_both)

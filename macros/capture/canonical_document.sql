@@ -115,11 +115,28 @@
         {%- for name in inside if name in found -%}{%- do kept.update({name: found[name]}) -%}{%- endfor -%}
         {%- if 'meta' in inside -%}
             {%- do kept.update({'meta': dbt_provenance.own_entries((found.get('config') or {}).get('meta') or found.get('meta') or {}, meta)}) -%}
+            {%- if 'expr' in kept and kept['expr'] == kept['name'] -%}{%- do kept.pop('expr') -%}{%- endif -%}
         {%- endif -%}
-        {{ return(kept) }}
+        {{ return(dbt_provenance.without_repeats(kept) if key == 'type_params' else kept) }}
     {%- endif -%}
     {%- set kept = [] -%}
     {%- for item in found if item is mapping -%}{%- do kept.append(dbt_provenance.canonical_inside(item, inside, key, meta)) -%}{%- endfor -%}
+    {{ return(kept) }}
+{%- endmacro %}
+
+{#- Rule 10. -#}
+{% macro without_repeats(params) -%}
+    {%- set kept = {} -%}
+    {%- do kept.update(params) -%}
+    {%- set aggregation = params.get('metric_aggregation_params') -%}
+    {%- if aggregation is mapping and aggregation.get('expr') == params.get('expr') -%}
+        {%- set own = {} -%}
+        {%- for name, found in aggregation.items() if name != 'expr' -%}{%- do own.update({name: found}) -%}{%- endfor -%}
+        {%- do kept.update({'metric_aggregation_params': own}) -%}
+    {%- endif -%}
+    {%- for part in ['cumulative_type_params', 'conversion_type_params'] if params.get(part) is mapping -%}
+        {%- for name in ['window', 'grain_to_date'] if name in kept and kept[name] == params[part].get(name) -%}{%- do kept.pop(name) -%}{%- endfor -%}
+    {%- endfor -%}
     {{ return(kept) }}
 {%- endmacro %}
 
@@ -172,16 +189,23 @@
     {{ return(kept) }}
 {%- endmacro %}
 
-{#- The resources of a section with the keys that manifest.json gives them. In the graph of dbt 2 (tried on rc196) a group is kept in
-    parts, and a metric calls its type and config otherwise. -#}
+{#- The resources of a section with the keys that dbt Core gives them. In the graph of dbt 2 (tried on rc196) a group is kept in parts, and
+    a metric calls its type and config otherwise; there and in its manifest.json (capture/artifact_files.py), a semantic model repeats its
+    metrics as measures, and an exposure names metrics on which it is not said to depend. -#}
 {% macro whole_resources(resources) -%}
     {%- set whole = {} -%}
-    {%- for unique_id, resource in resources | items if '__common_attr__' in resource or 'deprecated_config' in resource -%}
+    {%- for unique_id, resource in resources | items if '__common_attr__' in resource or 'deprecated_config' in resource or (resource['resource_type'] in ['semantic_model', 'exposure'] and dbt_version[:2] == '2.') -%}
         {%- set parts = {} -%}
         {%- if '__common_attr__' in resource -%}
             {%- do parts.update(resource['__common_attr__']) -%}
             {%- do parts.update(resource['__group_attr__'] or {}) -%}
             {%- do parts.update({'resource_type': 'group'}) -%}
+        {%- elif resource['resource_type'] == 'semantic_model' -%}
+            {%- do parts.update(resource) -%}
+            {%- do parts.update({'measures': (resource['measures'] or []) | rejectattr('create_metric') | list}) -%}
+        {%- elif resource['resource_type'] == 'exposure' -%}
+            {%- do parts.update(resource) -%}
+            {%- do parts.update({'depends_on': {'nodes': dbt_provenance.named_metrics(resource) + (resource['depends_on']['nodes'] or [])}}) -%}
         {%- else -%}
             {%- do parts.update(resource) -%}
             {%- do parts.update({'config': resource['deprecated_config'], 'type': resource['type'] or resource['metric_type']}) -%}
@@ -195,4 +219,19 @@
     {%- do all.update(resources) -%}
     {%- do all.update(whole) -%}
     {{ return(all) }}
+{%- endmacro %}
+
+{#- The ids of the metrics that an exposure names: [name] or [package, name]. -#}
+{% macro named_metrics(exposure) -%}
+    {%- set found = [] -%}
+    {%- for words in exposure['metrics'] or [] -%}
+        {%- set package = words[0] if words | length > 1 else exposure['package_name'] -%}
+        {%- set own = 'metric.' ~ package ~ '.' ~ words[-1] -%}
+        {%- if own in graph['metrics'] -%}
+            {%- do found.append(own) -%}
+        {%- else -%}
+            {%- for unique_id, metric in graph['metrics'] | items if metric['name'] == words[-1] and words | length == 1 -%}{%- do found.append(unique_id) -%}{%- endfor -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(found) }}
 {%- endmacro %}

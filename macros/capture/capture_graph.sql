@@ -52,7 +52,11 @@
     still the same, which is not sent again. -#}
 {% macro stage_graph(landing, seen, found, cost) -%}
     {%- for batch in dbt_provenance.bounded_batches(found.changed) -%}
-        {%- do dbt_provenance.send(dbt_provenance.insert_staged(seen, batch), cost) -%}
+        {%- if batch | length == 1 and dbt_provenance.most_bytes(batch[0]) > dbt_provenance.statement_bound() -%}
+            {%- do dbt_provenance.stage_in_pieces(seen, batch[0], cost) -%}
+        {%- else -%}
+            {%- do dbt_provenance.send(dbt_provenance.insert_staged(seen, batch), cost) -%}
+        {%- endif -%}
     {%- endfor -%}
     {%- if found.any_open -%}
         {%- do dbt_provenance.send(dbt_provenance.insert_unchanged(landing, seen), cost) -%}
@@ -91,21 +95,43 @@
     }) }}
 {%- endmacro %}
 
-{#- A path with forward slashes from the package's own root: dbt 2 puts the install folder in front. -#}
+{#- A path with forward slashes from the package's own root: dbt 2 puts the install folder in front. A backslash beside forward slashes is
+    part of a name; Windows has it alone. -#}
 {% macro package_path(path) -%}
     {%- if not path -%}{{ return(none) }}{%- endif -%}
-    {%- set parts = (path | string | replace('\\', '/')).split('/') -%}
+    {%- set path = path | string -%}
+    {%- set parts = (path if '/' in path else path | replace('\\', '/')).split('/') -%}
     {{ return((parts[2:] if parts[0] == 'dbt_packages' else parts) | join('/')) }}
 {%- endmacro %}
 
-{#- Texts in lists of which each makes one statement under the byte bound; a text that is longer by itself stands alone. 2000 bytes are
-    left for the rest of the statement, four for the marks between two texts. -#}
+{#- The bytes that the values of one statement may take: 2000 are left for the rest of it. -#}
+{% macro statement_bound() -%}
+    {{ return([(var('provenance_statement_bytes', 500000) | int) - 2000, 1000] | max) }}
+{%- endmacro %}
+
+{#- What a text may take in a literal, at most: Jinja counts characters, of which one has up to four bytes; a quote is doubled. -#}
+{% macro most_bytes(text) -%}
+    {{ return((text | length) * (1 if text.isascii() else 4) + text.count("'")) }}
+{%- endmacro %}
+
+{#- A resource whose row is longer than a statement may be: sent piece by piece into a row without an id, and read from there. -#}
+{% macro stage_in_pieces(seen, row, cost) -%}
+    {%- set size = dbt_provenance.statement_bound() // (2 if row.isascii() else 4) -%}
+    {%- do dbt_provenance.send('insert into ' ~ seen ~ " (unique_id, document) values ('', '[')", cost) -%}
+    {%- for start in range(0, row | length, size) -%}
+        {%- do dbt_provenance.send('update ' ~ seen ~ ' set document = document || ' ~ dbt_provenance.literal(row[start:start + size]) ~ " where unique_id = ''", cost) -%}
+    {%- endfor -%}
+    {%- do dbt_provenance.send(dbt_provenance.insert_staged_from(seen, '(select pieces.document || ' ~ dbt_provenance.literal(']') ~ ' from ' ~ seen ~ " as pieces where pieces.unique_id = '')"), cost) -%}
+    {%- do dbt_provenance.send('delete from ' ~ seen ~ " where unique_id = ''", cost) -%}
+{%- endmacro %}
+
+{#- Texts in lists of which each makes one statement under the byte bound, with four bytes for the marks between two texts; a text that is
+    longer by itself stands alone. -#}
 {% macro bounded_batches(texts) -%}
-    {%- set bound = (var('provenance_statement_bytes', 500000) | int) - 2000 -%}
+    {%- set bound = dbt_provenance.statement_bound() -%}
     {%- set batches = [] -%}
     {%- set batch = namespace(texts=[], bytes=0) -%}
     {%- for text in texts -%}
-        {#- Jinja counts characters, of which one has up to four bytes; a quote is doubled in a literal. -#}
         {%- set bytes = (text | length) * (1 if text.isascii() else 4) + text.count("'") + 4 -%}
         {%- if batch.texts and batch.bytes + bytes > bound -%}
             {%- do batches.append(batch.texts) -%}
@@ -119,14 +145,19 @@
 {%- endmacro %}
 
 {% macro insert_staged(seen, batch) -%}
-    {{ return(adapter.dispatch('insert_staged', 'dbt_provenance')(seen, batch)) }}
+    {{ return(dbt_provenance.insert_staged_from(seen, dbt_provenance.literal('[' ~ batch | join(',') ~ ']'))) }}
+{%- endmacro %}
+
+{#- From an expression that gives rows as one JSON list. -#}
+{% macro insert_staged_from(seen, rows) -%}
+    {{ return(adapter.dispatch('insert_staged_from', 'dbt_provenance')(seen, rows)) }}
 {%- endmacro %}
 
 {#- The warehouse writes the document's text: so the hash is over one form, whatever the engine escapes in tojson. -#}
-{% macro duckdb__insert_staged(seen, batch) -%}
+{% macro duckdb__insert_staged_from(seen, rows) -%}
     insert into {{ seen }}
     with staged as (
-        select unnest(json_extract({{ dbt_provenance.literal('[' ~ batch | join(',') ~ ']') }}, '$[*]')) as resource
+        select unnest(json_extract({{ rows }}, '$[*]')) as resource
     )
     select
         json_extract_string(resource, '$.unique_id'),

@@ -15,7 +15,7 @@
             'unique_id': result.node.unique_id,
             'status': result.status | string,
             'seconds': result.execution_time,
-            'message': result.message | string if result.message else none,
+            'message': dbt_provenance.kept_message(result.status | string, result.message | string) if result.message else none,
             'failures': result.failures if result.failures is number else none,
             'rows_affected': rows_affected if rows_affected is number else none,
             'relation_name': result.node.relation_name or none,
@@ -29,6 +29,21 @@
         {%- do rows.append(row) -%}
     {%- endfor -%}
     {{ return(rows) }}
+{%- endmacro %}
+
+{#- What is kept of dbt's words on a result: their first line, and of an error its kind alone. What the warehouse or the project says to
+    it can repeat values of --vars and of the environment (dbt Core lists all variables where one is missing), which are never stored; so
+    can the limit of a test. dbt's log has all of it. The twin in Python is capture/messages.py. -#}
+{% macro kept_message(status, message) -%}
+    {%- set lines = message.strip().split('\n') -%}
+    {%- if 'error' not in status | lower -%}
+        {{ return(lines[0].split(', configured to ')[0]) }}
+    {%- endif -%}
+    {%- if lines[0].startswith('Failed to render SQL') -%}{{ return('Compilation Error') }}{%- endif -%}
+    {%- set kind = lines[0].split(':')[0].split(' in ')[0].split(' for ')[0] -%}
+    {%- if not kind.endswith(' Error') or kind | length > 40 -%}{{ return('Error') }}{%- endif -%}
+    {%- set of_warehouse = lines[1].strip().split(':')[0] if kind in ['Database Error', 'Runtime Error'] and lines | length > 1 else '' -%}
+    {{ return(kind ~ (': ' ~ of_warehouse if of_warehouse.endswith(' Error') and of_warehouse | length <= 40 else '')) }}
 {%- endmacro %}
 
 {#- What `dbt source freshness` measured. Which expression gave the time is the source's own configuration: of a query and a field dbt takes

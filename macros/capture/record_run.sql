@@ -15,8 +15,9 @@
     {%- endif -%}
     {%- set outcomes = dbt_provenance.results_as_json(results if results is defined and results else []) -%}
     {%- set changed = dbt_provenance.record_outcomes(outcomes, not dbt_provenance.landing_was_run(results), cost) -%}
+    {%- set remark = dbt_provenance.record_unavailable(dbt_provenance.own_relation('prov_raw_resources'), cost) -%}
     {%- do adapter.commit() -%}
-    {%- do dbt_provenance.say_what_was_recorded(outcomes | length, changed, cost, begun) -%}
+    {%- do dbt_provenance.say_what_was_recorded(outcomes | length, changed, cost, begun, remark) -%}
     {{ return('') }}
 {%- endmacro %}
 
@@ -53,8 +54,8 @@
 {%- endmacro %}
 
 {#- One line, with what it cost. The difference of two instants is taken of their seconds: dbt 2 cuts a span to whole ones. -#}
-{% macro say_what_was_recorded(outcomes, changed, cost, begun) -%}
+{% macro say_what_was_recorded(outcomes, changed, cost, begun, remark) -%}
     {%- set closed = dbt_provenance.closed_to_all(cost) -%}
     {%- set seconds = modules.datetime.datetime.now().timestamp() - begun.timestamp() -%}
-    {%- do log('dbt_provenance: ' ~ outcomes ~ ' results and ' ~ changed ~ ' changed resources recorded after the run (' ~ cost['statements'] ~ ' statements, ' ~ cost['rows'] ~ ' rows, ' ~ '%.2f' | format(seconds) ~ ' s)' ~ closed, info=true) -%}
+    {%- do log('dbt_provenance: ' ~ outcomes ~ ' results and ' ~ changed ~ ' changed resources recorded after the run (' ~ cost['statements'] ~ ' statements, ' ~ cost['rows'] ~ ' rows, ' ~ '%.2f' | format(seconds) ~ ' s)' ~ remark ~ closed, info=true) -%}
 {%- endmacro %}

@@ -14,7 +14,7 @@
 {% macro default__create_function(relation, arguments, body) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__authored_hash(document) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__count_visible_to_anyone(nodes, policies, memberships, guards) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
-{% macro default__insert_staged(seen, batch) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__insert_staged_from(seen, rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__open_digests(landing, types) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__open_rows(landing) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__insert_results_statement(rows) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
@@ -22,3 +22,6 @@
 {% macro default__described_columns(sql) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__closure_cte(roots) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
 {% macro default__last_number(relation, column) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__spread_cte() -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__utc_from_text(text_sql) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}
+{% macro default__seconds_between(earlier, later) -%}{{ return(dbt_provenance.unsupported()) }}{%- endmacro %}

@@ -19,7 +19,14 @@ derived as (
 
 {{ dbt_provenance.freshness_ctes() }},
 
-{{ dbt_provenance.measurement_findings_cte() }}
+{{ dbt_provenance.measurement_findings_cte() }},
+
+newest_runs as (
+    select project_name, unavailable_types
+    from {{ dbt_provenance.relation('prov_raw_runs') }}
+    where capture_source = 'hook'
+    qualify row_number() over (partition by project_name, target_name order by recorded_at_utc desc, started_at_utc desc) = 1
+)
 
 select
     findings.finding_rule,
@@ -61,3 +68,17 @@ left join {{ dbt_provenance.relation('prov_int_evidence') }} as evidence
 union all
 select finding_rule, severity, unique_id, entity_id, field_name, found_value, advice, original_file_path, project_name
 from measurement_findings
+union all
+select
+    'unavailable in this engine',
+    'warn',
+    null,
+    null,
+    null,
+    newest_runs.unavailable_types,
+    'run dbt-provenance refresh, which reads these types from manifest.json; what is open of them is kept as it was',
+    null,
+    newest_runs.project_name
+from newest_runs
+inner join asker on asker.is_known and asker.is_service and asker.tenant_id = {{ dbt_provenance.literal(var('provenance_default_tenant', 'default')) }}
+where newest_runs.unavailable_types is not null

@@ -13,4 +13,5 @@ select
     cast(null as boolean) as is_empty,
     cast(null as integer) as results_total,
     cast(null as timestamp) as recorded_at_utc,
-    cast(null as varchar) as capture_source
+    cast(null as varchar) as capture_source,
+    cast(null as varchar) as unavailable_types

@@ -137,11 +137,36 @@ def well_formed(value: Any) -> Any:
 
 
 def resources(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The resources of all sections, each with its unique_id and a resource_type."""
+    """The resources of all sections, each with its unique_id and a resource_type, with the keys that dbt Core gives them."""
+    is_dbt_2 = str(metadata_of(manifest).get("dbt_version")).startswith("2.")
     for section, resource_type in SECTIONS.items():
         for unique_id, resource in as_mapping(manifest.get(section)).items():
             resource = as_mapping(resource)
-            yield unique_id, {**resource, "resource_type": as_text(resource.get("resource_type")) or resource_type}
+            whole = {**resource, "resource_type": as_text(resource.get("resource_type")) or resource_type}
+            yield unique_id, {**whole, **(_as_core_says(whole, manifest) if is_dbt_2 else {})}
+
+
+def _as_core_says(resource: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What dbt 2 (rc196) says otherwise: a semantic model repeats its metrics as measures, and an exposure names metrics on
+    which it is not said to depend. The twin is the macro whole_resources."""
+    if resource["resource_type"] == "semantic_model" and isinstance(resource.get("measures"), list):
+        return {"measures": [one for one in resource["measures"] if not as_mapping(one).get("create_metric")]}
+    if resource["resource_type"] == "exposure" and isinstance(resource.get("metrics"), list):
+        nodes = as_mapping(resource.get("depends_on")).get("nodes") or []
+        return {"depends_on": {"nodes": [*_named_metrics(resource, as_mapping(manifest.get("metrics"))), *nodes]}}
+    return {}
+
+
+def _named_metrics(exposure: Mapping[str, Any], metrics: Mapping[str, Any]) -> list[str]:
+    """The ids of the metrics that an exposure names: [name] or [package, name]."""
+    found: list[str] = []
+    for words in exposure["metrics"]:
+        if not isinstance(words, list) or not words:
+            continue
+        own = f"metric.{words[0] if len(words) > 1 else exposure.get('package_name')}.{words[-1]}"
+        others = [uid for uid, metric in metrics.items() if len(words) == 1 and as_mapping(metric).get("name") == words[0]]
+        found += [own] if own in metrics else others
+    return found
 
 
 def not_understood(manifest: Mapping[str, Any]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from typing import Any
 
 from .artifact_files import artifact_files, as_text, metadata_of, not_understood, read_artifact, resources
 from .canonical import as_mapping, canonical_document, canonical_text, location_document
+from .messages import kept_message
 from .times import utc_from_text
 
 COMMANDS_WITHOUT_RUN = ("compile", "generate", "list", "ls", "parse", "show")
@@ -197,7 +198,7 @@ class Artifacts:
             unique_id=str(result.get("unique_id")),
             run_status=as_text(result.get("status")),
             execution_seconds=_number(result.get("execution_time")),
-            message_text=as_text(result.get("message")),
+            message_text=kept_message(as_text(result.get("status")), as_text(result.get("message"))),
             failures=_integer(result.get("failures")),
             rows_affected=_integer(as_mapping(result.get("adapter_response")).get("rows_affected")),
             started_at_utc=min(_timings([result], "started_at"), default=None),
@@ -230,7 +231,7 @@ class Artifacts:
             error_after_count=_integer(error.get("count")),
             error_after_period=as_text(error.get("period")),
             filter_text=as_text(criteria.get("filter")),
-            error_text="; ".join(unread) or as_text(result.get("error")),
+            error_text="; ".join(unread) or kept_message("error", as_text(result.get("error"))),
             observation_method=self._observation_method(unique_id),
         )
 

@@ -20,6 +20,8 @@ too. Each rule below has its twin there. In order:
 8. Inside meta "defaults" do not count, and a text loses one line end at its end (dbt Core's Jinja took it already). An
    entry whose key begins with provenance_ is kept when it is empty too: an empty allow list is a statement.
 9. Mappings and lists are followed as deep as "deepest" says; "too_deep" stands in the place of one below.
+10. What dbt 2 says twice is said once: an entity's, dimension's or measure's expr that is its name, the expr of a metric's
+   aggregation that is the metric's, and a window or grain_to_date of a metric that its cumulative or conversion part has.
 
 Keys are sorted where the document becomes text.
 """
@@ -96,7 +98,8 @@ def canonical_document(resource: Mapping[str, Any]) -> dict[str, Any]:
 def location_document(resource: Mapping[str, Any]) -> dict[str, Any]:
     """Where a resource is written, and its checksum: kept beside the document, outside its hash.
 
-    Paths have forward slashes and start at the package's own root (dbt 2 puts the install folder in front).
+    Paths have forward slashes and start at the package's own root (dbt 2 puts the install folder in front). A backslash
+    beside forward slashes is part of a name; Windows has it alone.
     """
     checksum = resource.get("checksum")
     location = {
@@ -137,7 +140,20 @@ def _narrowed(key: str, value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [_only(as_mapping(item), inside) for item in value]
-    return _only(as_mapping(value), inside)
+    kept = _only(as_mapping(value), inside)
+    return _without_repeats(kept) if key == "type_params" else kept
+
+
+def _without_repeats(params: dict[str, Any]) -> dict[str, Any]:
+    """The type_params of a metric (rule 10)."""
+    kept, aggregation = dict(params), params.get("metric_aggregation_params")
+    if isinstance(aggregation, Mapping) and aggregation.get("expr") == params.get("expr"):
+        kept["metric_aggregation_params"] = {key: value for key, value in aggregation.items() if key != "expr"}
+    for part in ("cumulative_type_params", "conversion_type_params"):
+        for key in ("window", "grain_to_date"):
+            if isinstance(params.get(part), Mapping) and key in kept and kept[key] == params[part].get(key):
+                del kept[key]
+    return kept
 
 
 def _meta(resource: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -151,6 +167,8 @@ def _part(part: Mapping[str, Any], keys: Collection[str], meta: Mapping[str, Any
     """A column, entity, dimension or measure with what is its own (rule 6), before pruning."""
     kept = _only(part, keys)
     kept["meta"] = _differing(_meta(part)[0], meta)
+    if "expr" in kept and kept["expr"] == kept.get("name"):
+        del kept["expr"]
     if "tags" in keys:
         kept["tags"] = [tag for tag in _set(_either("tags", as_mapping(part.get("config")), part)) if tag not in tags]
     return kept
@@ -203,7 +221,7 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
 def _package_path(path: Any) -> str | None:
     if not isinstance(path, str):
         return None
-    parts = path.replace("\\", "/").split("/")
+    parts = (path if "/" in path else path.replace("\\", "/")).split("/")
     return "/".join(parts[2:] if parts[0] == "dbt_packages" else parts)
 
 

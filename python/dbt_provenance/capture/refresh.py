@@ -18,6 +18,7 @@ from .append import Changes, Scope, append_freshness, append_resources, append_r
 from .artifacts import Artifacts, ResourceRow, read_artifacts
 from .dbt_command import DbtProject
 from .documents import read_pages
+from .unparsed import unparsed_note
 from .whole_types import catalog_ids, minor_version, open_rows, types_of_sections, whole_types
 
 BUILD = ("build", "--select", "package:dbt_provenance")
@@ -57,6 +58,7 @@ def refresh(
             f"The manifest in {target.artifacts_folder} is of project {artifacts.project_name}, not of {target.project_name}. "
             "Run `dbt build` in the project, or name its target folder with DBT_TARGET_PATH."
         )
+    unparsed = unparsed_note(artifacts.manifest, target.project_folder, target.model_paths)
     pages = read_pages(target.project_folder, target.docs_paths, project_name=target.project_name)
     scope = Scope(
         project_name=target.project_name,
@@ -76,7 +78,7 @@ def refresh(
         changes=changes,
         observations=observations,
         rebuilt=is_behind,
-        notes=(*artifacts.not_understood, *pages.notes, *notes),
+        notes=(*artifacts.not_understood, *pages.notes, *notes, *([unparsed] if unparsed else [])),
     )
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 PAUSE_SECONDS = 0.2
 """Between two tries to open a file that another process holds."""
 
+NEW_FILE = {"storage_compatibility_version": "v1.4.0"}
+"""dbt 2 (rc196) brings a DuckDB 1.5, which does not open what DuckDB 2 writes by default. A file keeps the form it was made in."""
+
 LOST_LEDGER = (
     "The ledger of erasures and revocations is gone, so nothing is answered. "
     "Bring it back with `dbt-provenance ledger --restore FILE`, or begin a new one with `dbt-provenance ledger --start-empty`."
@@ -78,8 +81,8 @@ def open_warehouse(place: Target | Path, *, target_name: str | None = None, read
 
 @contextmanager
 def connected(file: Path, *, read_only: bool, wait_seconds: float = 0.0) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a DuckDB file, closed at the end. A file that is not there is made only when it is not read-only; one that
-    another process holds is tried again for that long.
+    """A connection to a DuckDB file, closed at the end. A file that is not there is made only when it is not read-only, in a form that
+    the DuckDB inside any supported dbt opens; one that another process holds is tried again for that long.
 
     Raises WarehouseError (nothing there, no DuckDB file, no duckdb installed) and WarehouseLockedError.
     """
@@ -101,7 +104,7 @@ def _opened(duckdb: ModuleType, file: Path, *, read_only: bool, until: float) ->
     """Tries again while another process holds the file, until that moment."""
     while True:
         try:
-            return duckdb.connect(str(file), read_only=read_only)
+            return duckdb.connect(str(file), read_only=read_only, config={} if file.exists() else NEW_FILE)
         except duckdb.Error as error:
             refusal = _cannot_open(file, error)
         if not isinstance(refusal, WarehouseLockedError) or monotonic() >= until:

@@ -48,6 +48,7 @@ class Target:
     database: str
     artifacts_folder: Path
     docs_paths: tuple[str, ...]
+    model_paths: tuple[str, ...]
     working_folder: Path
     """Where dbt must be called for a relative path in the profile to mean the same file."""
 
@@ -94,6 +95,7 @@ def read_target(
         database=database,
         artifacts_folder=project_folder / str(artifacts),
         docs_paths=_docs_paths(project, environ),
+        model_paths=tuple(_texts(project.get("model-paths", ["models"]), environ)),
         working_folder=_working_folder(database, here, project_folder),
     )
 
