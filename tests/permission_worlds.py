@@ -64,6 +64,8 @@ class Draw:
             document["meta"] = prefixed(policy)
             if dice.random() < 0.2:
                 document["meta_top"] = prefixed(random_policy(dice))
+        if resource_type in ("model", "source") and dice.random() < 0.3:
+            document.setdefault("meta", {})["provenance_status"] = dice.choice(["deprecated", "archived", "draft"])
         if resource_type not in ("page", "group"):
             document["tags"] = sorted(dice.sample(["red", "blue", "green"], dice.randint(0, 2)))
             if dice.random() < 0.3:

@@ -245,17 +245,19 @@ def unmarked(shown: Shown, redacted: Collection[str]) -> Shown:
     return found
 
 
-def test_with_the_hidden_physically_removed_every_row_is_equal(make, random_case, shown):
-    world = random_case[0]
+@pytest.mark.parametrize("known_at", [None, "2025-02-10T12:00:00"])
+def test_with_the_hidden_physically_removed_every_row_is_equal(make, random_case, shown, known_at):
+    world, warehouse = random_case
     oracle = Oracle(world)
     asking = sorted(ASKERS[:4], key=lambda one: len(oracle.evidence(oracle.asker(*one))))[-1]
     seen = oracle.resources_seen(oracle.asker(*asking))
     hidden = {one.key for one in world.resources} - seen
     less = world.without(hidden)
     assert 5 < len(seen) < len(world.resources) - 5
-    found = surfaces(make(less), world, [asking])[asking]
-    redacted = {row["evidence_id"]: row["entity_id"] for row in (*shown[asking]["evidence"], *shown[asking]["definitions"]) if row["redacted"]}
-    expected, found = unmarked(shown[asking], redacted.keys()), unmarked(found, redacted.keys())
+    seen_by_asker = surfaces(warehouse, world, [asking], known_at)[asking] if known_at else shown[asking]
+    found = surfaces(make(less), world, [asking], known_at)[asking]
+    redacted = {row["evidence_id"]: row["entity_id"] for row in (*seen_by_asker["evidence"], *seen_by_asker["definitions"]) if row["redacted"]}
+    expected, found = unmarked(seen_by_asker, redacted.keys()), unmarked(found, redacted.keys())
     for one in (expected, found):
         one["health"] = [row for row in one["health"] if row["entity_id"] not in redacted.values()]
     for name in expected:

@@ -23,7 +23,7 @@ sides as materialized (
         tenant_id, status_rank, kind_rank, status_rank * 100 + kind_rank as side_rank,
         min(status_rank * 100 + kind_rank) filter (where may_govern) over (partition by entity_id) as best_rank,
         -- of observed statements and formulas earlier ones stand, too, for the dates of their own
-        next_recorded_from_utc is null and gone_from_utc is null and formula_to is null as is_newest
+        coalesce(next_recorded_from_utc > given_known_at, true) and coalesce(gone_from_utc > given_known_at, true) and formula_to is null as is_newest
     from shown
 ),
 

@@ -244,11 +244,11 @@ def test_what_decides_between_two_sides_is_named(warehouse):
 
 
 def repeat_a_metric(project, engine):
-    """Writes captured_payments down once more, as payments_taken."""
+    """Writes captured_payments down once more, as payments_taken, which nobody may see."""
     file = project / engine.semantic_folder / "semantic.yml"
     lines = file.read_text().splitlines(keepends=True)
     place = next(number for number, line in enumerate(lines) if "name: captured_payments, label" in line)
-    lines.insert(place + 1, lines[place].replace("name: captured_payments, label: Captured payments", "name: payments_taken, label: Payments taken").replace("payments received", "taken money").replace("入金額", "taken"))
+    lines.insert(place + 1, lines[place].replace("name: captured_payments, label: Captured payments", "name: payments_taken, label: Payments taken").replace("{meta: {", "{meta: {provenance_allow: [], "))
     file.write_text("".join(lines))
 
 
