@@ -7,7 +7,6 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from package_sql import Warehouse
 from permission_model import Oracle
 from permission_worlds import ASKERS, random_world
