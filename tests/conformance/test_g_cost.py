@@ -141,6 +141,8 @@ def test_tables_dropped_by_hand_harm_no_run_and_the_next_build_repairs_all_but_t
 
 @pytest.mark.case("G6")
 def test_a_database_that_is_open_read_only_is_left_alone(small):
+    if not small.engine.is_core:
+        pytest.skip("dbt 2 opens a DuckDB file to write whatever access_mode says")
     with duckdb.connect(str(small.project / "small.duckdb")) as con:
         con.execute("checkpoint")
     before = counts(small.project)
