@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conftest import copy_project, dbt
+from conftest import ROOT, copy_project, dbt
 from engines import Engine
 from test_runs import results, said
 
@@ -64,6 +64,9 @@ class Small:
         for folder, name in ((self.project, "installed"), (self.plain, "plain")):
             shutil.copytree(folder, to / name, symlinks=True)
             shutil.copytree(to / name / "target", to / name / "state")
+        link = to / "installed/dbt_packages/dbt_provenance"
+        link.unlink()
+        link.symlink_to(ROOT)  # dbt 2 makes it relative
         return replace(self, project=to / "installed", plain=to / "plain")
 
 

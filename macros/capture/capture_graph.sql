@@ -167,17 +167,19 @@
     from staged
 {%- endmacro %}
 
-{#- One row: a JSON object of what this project and target have open from `graph`, unique_id -> [invocation_id, digest]; and how many
-    open rows of the given types were not captured from one. -#}
+{#- One row, of some types of resource: a JSON object of what this project and target have open from `graph`, unique_id ->
+    [invocation_id, digest]; and how many open rows were not captured from one. -#}
 {% macro open_digests(landing, types) -%}
     {{ return(adapter.dispatch('open_digests', 'dbt_provenance')(landing, types)) }}
 {%- endmacro %}
 
 {% macro duckdb__open_digests(landing, types) -%}
-    with open_rows as ({{ dbt_provenance.open_rows(landing) }})
+    with open_rows as (
+        select * from ({{ dbt_provenance.open_rows(landing) }}) as every_type where resource_type in ({{ dbt_provenance.quoted(types or ['']) }})
+    )
     select
         (select cast(coalesce(json_group_object(unique_id, digest), '{}') as varchar) from open_rows where digest is not null),
-        (select count(*) from open_rows where digest is null and resource_type in ({{ dbt_provenance.quoted(types or ['']) }}))
+        (select count(*) from open_rows where digest is null)
 {%- endmacro %}
 
 {#- The rows that this project and target have open, with the digest of those that were written from `graph`. -#}

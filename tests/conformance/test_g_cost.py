@@ -45,6 +45,7 @@ def twice(project) -> dict[str, list[tuple]]:
     return {key: value for key, value in (found | {"open rows": opened}).items() if value}
 
 
+@pytest.mark.xdist_group("twenty")
 @pytest.mark.case("G3")
 def test_twenty_invocations_of_one_model_in_a_row_record_each_once(twenty):
     small, (before, _), _ = twenty
@@ -54,6 +55,7 @@ def test_twenty_invocations_of_one_model_in_a_row_record_each_once(twenty):
     assert added == {table: 0 for table in RAW} | {"prov_raw_runs": 20, "prov_raw_run_results": 20 * each[0]}
 
 
+@pytest.mark.xdist_group("twenty")
 @pytest.mark.case("G5")
 def test_the_twentieth_unchanged_invocation_costs_as_many_statements_and_rows_as_the_second_and_adds_no_version(twenty):
     small, (_, ids), heard = twenty
@@ -65,7 +67,7 @@ def test_the_twentieth_unchanged_invocation_costs_as_many_statements_and_rows_as
 
 @pytest.mark.case("G5")
 def test_the_order_of_keys_changes_nothing_and_a_description_closes_one_row_and_opens_one(small):
-    ids, hashes = raw_ids(small.project), "select unique_id, revision, content_hash from main_provenance.evidence order by all"
+    ids, hashes = raw_ids(small.project), f"select evidence_id, revision, content_hash from {INTERNAL}.prov_int_evidence order by all"
     before = rows(small.project, hashes)
     models = small.project / "models/models.yml"
     models.write_text(models.read_text().replace("{z_key: 1, a_key: {y: 2, x: [1, two, null, {}]}}", "{a_key: {x: [1, two, null, {}], y: 2}, z_key: 1}"))
@@ -139,9 +141,11 @@ def test_tables_dropped_by_hand_harm_no_run_and_the_next_build_repairs_all_but_t
 
 @pytest.mark.case("G6")
 def test_a_database_that_is_open_read_only_is_left_alone(small):
+    if not small.engine.is_core:
+        pytest.skip("dbt 2 opens a DuckDB file to write whatever access_mode says")
     with duckdb.connect(str(small.project / "small.duckdb")) as con:
         con.execute("checkpoint")
     before = counts(small.project)
     finished = small.both("test", "--target", "reader")
     assert (finished.returncode, said(finished)) == (0, ["nothing recorded, the database is open read-only"])
-    assert counts(small.project) == before and set(results(small.project).values()) == {"pass"}
+    assert counts(small.project) == before and set(results(small.project).values()) <= {"pass", "success"}

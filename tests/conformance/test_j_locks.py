@@ -82,7 +82,7 @@ def test_the_hook_tries_again_while_the_file_is_held_then_says_who_holds_it_and_
     reader = holder_of(file, read_only=True)
     monkeypatch.setattr(duckdb_connection, "sleep", tries.append)
     for command in (["refresh"], ["erase", "stg_events"], ["revoke", "stg_events"], ["prune"], ["ledger", "--start-empty"]):
-        place = ["--project-dir", str(small.project), "--profiles-dir", str(small.project), "--wait", "0.05"]
+        place = ["--project-dir", str(small.project), "--profiles-dir", str(small.project), "--wait", "0.5"]
         refused = CliRunner().invoke(main, [*command, *place])
         assert refused.exit_code == 5 and refused.stderr.count("\n") == 1, refused.output
         assert f"process {reader.pid}" in refused.stderr and "--wait" in refused.stderr
