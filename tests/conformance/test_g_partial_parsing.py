@@ -7,6 +7,10 @@ import json
 import pytest
 from artifact_project import Built, manifest
 
+FROM_THE_FILES = ["--no-partial-parse"]
+"""dbt Core does not note a variable of the environment that a description reads (tried on 1.11: "no changes found"), so its cache keeps the
+old text and nothing after dbt can know better."""
+
 
 def description(project: Built, model: str) -> str:
     return project.open_documents()[f"model.small.{model}"]["description"]
@@ -20,8 +24,8 @@ def test_a_doc_block_an_environment_variable_and_a_new_file_are_followed_in_the_
     docs.write_text(docs.read_text().replace("The words before.", "The words after."))
     project.dbt("run", "--select", "stg_events")
     assert (description(project, "sources"), description(project, "metrics")) == ("The words after.", "Also: The words after.")
-    project.dbt("run", "--select", "stg_events", ARTIFACTS_SWITCH="somebody")
-    assert description(project, "secretive") == "Said by somebody."
+    project.dbt("run", "--select", "stg_events", *(FROM_THE_FILES if project.engine.is_core else []), ARTIFACTS_SWITCH="somebody")
+    assert description(project, "secretive") == manifest(project.folder)["model.small.secretive"]["description"] == "Said by somebody."
     (project.folder / "models/arrived.sql").write_text("select 1 as id")
     (project.folder / "models/hostile.sql").write_text("select 2 as id")
     project.dbt("run", "--select", "stg_events", ARTIFACTS_SWITCH="somebody")
