@@ -60,7 +60,7 @@ def test_every_column_is_flat_and_of_the_type_that_its_name_says_also_where_all_
     for (name, column), kind in typed.items():
         said = (
             {"TIMESTAMP"} if column.endswith("_utc")
-            else {"DATE"} if column.endswith(("valid_from", "valid_to")) or column in ("overlaps_from", "overlaps_to", "scheduled_from") or column.endswith("deprecation_date")
+            else {"DATE"} if column.endswith(("valid_from", "valid_to", "overlaps_from", "overlaps_to", "scheduled_from", "deprecation_date", "recorded_date"))
             else {"BOOLEAN"} if column.startswith(("is_", "may_", "has_")) or column.endswith(("_changed", "_derived", "_untrusted")) or column == "redacted"
             else {"INTEGER", "BIGINT", "DOUBLE"} if MEASURED.search(column)
             else FLAT - {"TIMESTAMP", "DATE"}
