@@ -7,7 +7,6 @@ import json
 import pytest
 from artifact_project import Built, manifest
 
-
 FROM_THE_FILES = ["--no-partial-parse"]
 """dbt Core does not note a variable of the environment that a description reads (tried on 1.11: "no changes found"), so its cache keeps the
 old text and nothing after dbt can know better."""
