@@ -1,6 +1,6 @@
 {#- The CTE `freshness_states`: one row per source that the asker may see, with what is expected of it, what was last measured, and the state
-    that follows. Reads `asker` and `visible_resources`. Expectation and measurement stay apart: the first is what dbt applies today, the
-    second is judged by it, and never better than dbt itself judged it.
+    that follows, as known at the time of knowing. Reads `asker` and `visible_resources`. Expectation and measurement stay apart: the first is
+    what dbt applies, the second is judged by it, and never better than dbt itself judged it.
 
         seconds            how long the policy lets pass: for warn_after, for error_after
         shortest           the shorter of the two: as long as it, a measurement says something of today
@@ -17,7 +17,9 @@ expected as (
         json_extract_string(subjects.document, '$.loaded_at_field') as loaded_at_field
     from {{ dbt_provenance.relation('prov_int_subjects') }} as subjects
     inner join visible_resources on visible_resources.project_name = subjects.project_name and visible_resources.unique_id = subjects.unique_id
-    where subjects.resource_type = 'source' and subjects.recorded_to_utc is null
+    cross join asker
+    where subjects.resource_type = 'source'
+      and subjects.recorded_from_utc <= asker.given_known_at and coalesce(subjects.recorded_to_utc > asker.given_known_at, true)
 ),
 
 limited as (
@@ -43,6 +45,7 @@ observed as (
     where observations.target_name = {{ dbt_provenance.literal(target.name) }}
       and (limited.visible_from_utc = timestamp '0001-01-01'
           or least(coalesce(observations.snapshotted_at_utc, observations.recorded_at_utc), observations.recorded_at_utc) >= limited.visible_from_utc)
+      and coalesce(observations.recorded_at_utc <= (select asker.given_known_at from asker), true)
       and not exists (
           select 1 from {{ dbt_provenance.relation('prov_raw_runs') }} as runs
           where runs.is_empty and runs.invocation_id = observations.invocation_id

@@ -1,5 +1,5 @@
-{#- What became of each visible resource when it last ran for data, in this target: from `visible_resources` the CTE `last_results`. A run with
-    --empty read no data; what was skipped says nothing. -#}
+{#- What became of each visible resource when it last ran for data, in this target and as known: from `asker` and `visible_resources` the CTE
+    `last_results`. A run with --empty read no data; what was skipped says nothing. -#}
 {% macro last_results_cte() -%}
 last_results as (
     select
@@ -11,6 +11,7 @@ last_results as (
     inner join visible_resources on visible_resources.project_name = results.project_name and visible_resources.unique_id = results.unique_id
         and (visible_resources.visible_from_utc = timestamp '0001-01-01' or results.recorded_at_utc >= visible_resources.visible_from_utc)
     where results.target_name = {{ dbt_provenance.literal(target.name) }}
+      and coalesce(results.recorded_at_utc <= (select asker.given_known_at from asker), true)
       and not exists (
           select 1 from {{ dbt_provenance.relation('prov_raw_runs') }} as runs
           where runs.is_empty and runs.invocation_id = results.invocation_id

@@ -313,3 +313,24 @@ def test_every_state_follows_from_policy_and_measurements_and_only_what_was_meas
     ranks = {row["freshness_state"]: row["severity_rank"] for row in found.values()}
     assert sorted(ranks.values()) == list(range(1, 12)) and ranks["fresh"] == 1 and ranks["stale"] == 11
     assert all(row["state_reason"] for row in found.values())
+
+
+@pytest.mark.case("F1")
+def test_as_known_earlier_the_policy_and_the_measurement_of_then_are_shown(warehouse):
+    events = source(warehouse, "events", **policy(error=(1, "day")))
+    warehouse.state("model.shop.orders", {"name": "orders", "depends_on": [events]})
+    first, second = dt.datetime(2025, 3, 1, 6), dt.datetime(2025, 3, 10, 6)
+    warehouse.measured(events, first - HOUR, first).measured(events, second - 2 * DAY, second, status="error")
+    warehouse.ran("model.shop.orders", "success", at=first).ran("model.shop.orders", "error", at=second)
+    warehouse.state(events, {"name": "events", "source_name": "raw"}, at="2025-04-01T12:00:00").build()
+    shown = {}
+    for known_at in ("2025-02-01", "2025-03-01 12:00", "2025-03-10 12:00", None):
+        (row,) = warehouse.view("freshness", principal="analyst", known_at=known_at)
+        (health,) = [one for one in warehouse.view("health", principal="analyst", known_at=known_at) if one["entity_id"] == "model.shop.orders"]
+        shown[known_at] = (row["freshness_state"], row["error_after_count"], health["upstream_freshness"], health["last_run_status"])
+    assert shown == {
+        "2025-02-01": ("never observed", 1, "never observed", None),
+        "2025-03-01 12:00": ("fresh", 1, "fresh", "success"),
+        "2025-03-10 12:00": ("stale", 1, "stale", "error"),
+        None: ("no policy", None, "no policy", "error"),
+    }
