@@ -74,9 +74,11 @@ def whole(file: Path) -> dict[str, list[tuple[Any, ...]]]:
 def check_that_one_state_is_read(file: Path) -> str:
     """Gives what the index says of itself."""
     captured = read(file, f"select count(*) from {INTERNAL}.prov_raw_resources where document like '%{NEW}%'") == [(1,)]
-    ((text, state),) = read(file, "select definition_text, index_state from main_provenance.resolve('stg_events', principal => 'analyst')")
+    ((text,),) = read(file, "select definition_text from main_provenance.resolve('stg_events', principal => 'analyst')")
+    ((state,),) = read(file, "select index_state from main_provenance.index_status")
     found = read(file, "select evidence_id from main_provenance.search('zebras', principal => 'analyst')")
-    assert text in (OLD, NEW)
+    # while the tables are of two builds a question may find nothing: it never finds what neither build had
+    assert text in ((OLD, NEW) if state == "current" else (OLD, NEW, None))
     if state == "current":
         assert (text == NEW, bool(found)) == (captured, captured)
     else:
