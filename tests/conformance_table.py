@@ -7,6 +7,7 @@ table: each case, its tests, and the result of each on each engine.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,7 +104,24 @@ class Results:
 
     def pytest_sessionfinish(self) -> None:
         results = {key: max(words, key=lambda word: ("passes", "skipped", "fails").index(word.partition(":")[0])) for key, words in self.found.items()}
-        self.path.write_text(table(results), encoding="utf-8")
+        self.path.write_text(table(written(self.path) | results), encoding="utf-8")
+
+
+def written(path: Path) -> dict[tuple[str, str, str], str]:
+    """The results that a table holds, of the releases that are tried now: a run on some engines keeps those of the others."""
+    if not path.exists():
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    reasons = dict(re.findall(r"^(\d+)\. (.*)$", "\n".join(lines), re.MULTILINE))
+    engines = [next((name for name, release in ENGINES.items() if release == one), None) for one in next(line for line in lines if line.startswith("| case")).strip("| ").split(" | ")[3:]]
+    results = {}
+    for line in lines:
+        if found := re.match(r"\| \w\d+ \| .*? \| \[(.*?)\]\(\.\./tests/conformance/(.*?)\) \| (.*) \|$", line):
+            for engine, cell in zip(engines, found[3].split(" | ")):
+                word, number = re.fullmatch(r"([a-z ]+?)(?: \((\d+)\))?", cell).groups()
+                if engine:
+                    results[found[2], f"test_{found[1].replace(' ', '_')}", engine] = f"{word}: {reasons[number]}" if number else word
+    return results
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,5 @@
 -- one row per state of a resource or page whose declared policy (allow, deny, tenant, of itself or of a part) differs from the state before
+-- depends_on: {{ dbt_provenance.relation('prov_int_begun') }}
 with declared as (
     select raw_id, list_sort(list(concat_ws(chr(31), part_kind, part_name, place, declared_key, cast(coalesce(list_sort(value_list), [cast(declared_value as varchar)]) as varchar)))) as declared_policy
     from {{ dbt_provenance.relation('prov_stg_meta') }}
