@@ -8,7 +8,7 @@ from typing import Any
 
 from package_sql import Warehouse
 from permission_model import Oracle
-from permission_worlds import ASKERS, random_world
+from permission_worlds import ASKERS, ordered, random_world
 from test_valid_time import random_histories
 from test_valid_time import write as write_histories
 
@@ -201,8 +201,8 @@ def test_a_hidden_test_run_or_source_changes_no_number(make):
     seen = Oracle(world).resources_seen(Oracle(world).asker(*asking))
     hidden = {one.key for one in world.resources if one.resource_type in ("test", "source")} - seen
     assert hidden
-    both = [make(one).view("health", principal="ann") for one in (world, world.without(hidden))]
-    assert both[0] == both[1] != make(replace(world, results=())).view("health", principal="ann")
+    both = [ordered(make(one).view("health", principal="ann")) for one in (world, world.without(hidden))]
+    assert both[0] == both[1] != ordered(make(replace(world, results=())).view("health", principal="ann"))
 
 
 def test_whoever_is_not_known_sees_no_row(make):
