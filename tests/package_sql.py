@@ -43,7 +43,8 @@ class Model:
         if self.materialized == "provenance_function":
             arguments = ", ".join(name if default == "required" else f"{name} := {default}" for name, default in self.arguments)
             return f"create or replace macro {self.relation}({arguments}) as table {self.sql}"
-        return f"create or replace {self.materialized} {self.relation} as {self.sql}"
+        kind = "table" if self.materialized == "provenance_mart" else self.materialized
+        return f"create or replace {kind} {self.relation} as {self.sql}"
 
 
 def read_models(project: Path) -> list[Model]:
@@ -71,7 +72,7 @@ def _model(node: dict[str, Any], project: Path) -> Model:
     # dbt 2 keeps the package's install folder in the path
     compiled = next(path for path in (folder / node["original_file_path"], folder / "dbt_packages/dbt_provenance" / node["original_file_path"]) if path.exists())
     arguments = tuple((one["name"], one["default"]) for one in node["config"]["meta"].get("arguments", []))
-    return Model(node["name"], node["schema"], node["alias"], node["config"]["materialized"], compiled.read_text(), arguments)
+    return Model(node["name"], node["schema"], node["alias"], node["config"]["materialized"], compiled.read_text().replace("__unfinished", ""), arguments)
 
 
 @dataclass
@@ -95,7 +96,7 @@ class Warehouse:
                 self.con.execute(model.statement())
 
     def build(self) -> Warehouse:
-        self._create("table", "view", "provenance_function")
+        self._create("provenance_mart", "view", "provenance_function")
         return self
 
     def policy(self, seed: str, *rows: tuple[str | None, ...]) -> Warehouse:

@@ -12,6 +12,7 @@
     {%- set raw_ids = dbt_provenance.values_of(dbt_provenance.raw_rows_of(chosen.condition)) -%}
     {%- set doc_ids = dbt_provenance.values_of('select doc_id from ' ~ dbt_provenance.own_name('prov_int_evidence') ~ ' where ' ~ chosen.condition) -%}
     {%- do run_query(dbt_provenance.erasure_entries(chosen, raw_ids, reason)) -%}
+    {%- do dbt_provenance.drop_unfinished() -%}
     {%- do run_query('update ' ~ raw ~ ' set document = null where raw_id in (' ~ raw_ids | join(', ') ~ ')') -%}
     {%- for column in dbt_provenance.columns_with_erased_rows() -%}
         {%- do run_query('delete from ' ~ column.relation ~ ' where ' ~ column.name ~ ' in (' ~ (doc_ids if column.name == 'doc_id' else raw_ids) | join(', ') ~ ')') -%}

@@ -5,6 +5,8 @@
                         of what the ledger takes from it
     An answer reads nothing that does not pass through these. A sealed ledger knows nobody. -#}
 {% macro asker_ctes() -%}
+{#- What is public is made after all that it reads was put in place. -#}
+{%- do ref('dbt_provenance', 'prov_int_build') -%}
 memberships_of_asker as (
     select
         case when min(memberships.tenant_id) is null then 0 when min(memberships.tenant_id) = max(memberships.tenant_id) then 1 else 2 end as tenant_count,
