@@ -32,7 +32,7 @@ WHOLE = {
     "evidence": "select evidence_id, revision, content_hash, definition_text from main_provenance.evidence",
     "raw": f"select unique_id, change_kind, document_hash, count(*) from {INTERNAL}.prov_raw_resources where unique_id like '%.small.%' group by all",
     "found": "select evidence_id, rank from main_provenance.search('zebras', principal => 'analyst')",
-    "edges": "select upstream_id, downstream_id, kind from main_provenance.lineage_edges",
+    "edges": "select upstream_id, downstream_id, kind from main_provenance.lineage_edges where kind <> 'execution'",
     "state": "select index_state from main_provenance.index_status",
 }
 
