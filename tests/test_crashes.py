@@ -3,7 +3,6 @@ behind when more was captured; the next build repairs, and nothing is lost."""
 
 from __future__ import annotations
 
-import os
 import re
 import resource
 import shutil
@@ -29,8 +28,8 @@ MOMENTS = {
 }
 """Words in dbt's debug output after which it is killed."""
 
-IN_CI = {("Core 1.11", "the changes are appended"), ("Core 1.11", "half of the tables are built"), ("Core 1.11", "the results are recorded"), ("dbt 2", "half of the tables are built")}
-"""The others need PROVENANCE_TEST_FULL, which `make test-matrix` sets."""
+IN_CI = {("Core 1.11", "half of the tables are built"), ("dbt 2", "half of the tables are built")}
+"""The others are for `make test-matrix`."""
 
 WHOLE = {
     "evidence": "select evidence_id, revision, content_hash, definition_text from main_provenance.evidence",
@@ -104,9 +103,9 @@ def kill_when(process: subprocess.Popen[str], words: str) -> None:
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_after_dbt_was_killed_one_state_is_read_and_the_next_build_repairs(request, built, moment):
-    if (built.engine.name, moment) not in IN_CI and not os.environ.get("PROVENANCE_TEST_FULL"):
-        pytest.skip("only with PROVENANCE_TEST_FULL")
+def test_after_dbt_was_killed_one_state_is_read_and_the_next_build_repairs(request, built, all_engines, moment):
+    if not all_engines and (built.engine.name, moment) not in IN_CI:
+        pytest.skip("in make test-matrix alone")
     changed, undisturbed = request.getfixturevalue("changed"), request.getfixturevalue("undisturbed")
     file = changed.project / "small.duckdb"
     runs, last = read(file, f"select invocation_id from {INTERNAL}.prov_raw_runs"), read(file, WHOLE["evidence"])
@@ -144,7 +143,10 @@ def small_disk(tmp_path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_on_a_full_disk_the_last_complete_state_is_read_and_a_build_with_room_repairs(changed, undisturbed, small_disk):
+def test_on_a_full_disk_the_last_complete_state_is_read_and_a_build_with_room_repairs(request, built, all_engines, small_disk):
+    if not all_engines and built.engine.is_core:
+        pytest.skip("in make test-matrix alone")
+    changed, undisturbed = request.getfixturevalue("changed"), request.getfixturevalue("undisturbed")
     file = Path(shutil.copy(changed.project / "small.duckdb", small_disk))
     filler = small_disk / "filler"
     filler.write_bytes(b"x" * (shutil.disk_usage(small_disk).free - 100_000))
@@ -156,7 +158,10 @@ def test_on_a_full_disk_the_last_complete_state_is_read_and_a_build_with_room_re
     assert whole(file) == undisturbed
 
 
-def test_a_file_that_may_not_grow_keeps_the_last_complete_state_and_a_build_with_room_repairs(changed, undisturbed):
+def test_a_file_that_may_not_grow_keeps_the_last_complete_state_and_a_build_with_room_repairs(request, all_engines):
+    if not all_engines:
+        pytest.skip("in make test-matrix alone")
+    changed, undisturbed = request.getfixturevalue("changed"), request.getfixturevalue("undisturbed")
     file = changed.project / "small.duckdb"
     size = file.stat().st_size
     if not changed.engine.is_core:

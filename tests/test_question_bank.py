@@ -14,6 +14,8 @@ from question_bank import by_slice, judge, read_bank, report
 CORPORA = {"tuva": "tuva", "fivetran_quickbooks": "fivetran_quickbooks", "dbt_bouncer": "dbt_bouncer/dbt_112"}
 POLICIES = Path(__file__).parent / "data" / "question_bank_policy.yml"
 
+pytestmark = pytest.mark.xdist_group("question_bank")
+
 
 @pytest.fixture(scope="session")
 def bank_files(shared_folder, net_revenue, tmp_path_factory, worker) -> dict[str, Path]:
