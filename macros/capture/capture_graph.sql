@@ -132,6 +132,7 @@
     {%- set batches = [] -%}
     {%- set batch = namespace(texts=[], bytes=0) -%}
     {%- for text in texts -%}
+        {#- as most_bytes: a macro call for each text would cost more than the rest -#}
         {%- set bytes = (text | length) * (1 if text.isascii() else 4) + text.count("'") + 4 -%}
         {%- if batch.texts and batch.bytes + bytes > bound -%}
             {%- do batches.append(batch.texts) -%}

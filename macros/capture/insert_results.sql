@@ -69,10 +69,10 @@
 {%- endmacro %}
 
 {#- The row of this invocation. -#}
-{% macro insert_run_statement(command, results_total) -%}
+{% macro insert_run_statement(command, results_total, unavailable='') -%}
     insert into {{ dbt_provenance.name_of(dbt_provenance.own_relation('prov_raw_runs')) }} (
         invocation_id, project_name, target_name, target_schema, command, dbt_version, adapter_type, started_at_utc, finished_at_utc,
-        full_refresh, is_empty, results_total, recorded_at_utc, capture_source
+        full_refresh, is_empty, results_total, unavailable_types, recorded_at_utc, capture_source
     )
     select
         {{ dbt_provenance.literal(invocation_id) }},
@@ -87,6 +87,7 @@
         {{ 'true' if flags.FULL_REFRESH else 'false' }},
         {{ 'true' if flags.EMPTY else 'false' }},
         {{ results_total }},
+        {{ dbt_provenance.literal(unavailable or none) }},
         {{ dbt_provenance.utc_now() }},
         'hook'
 {%- endmacro %}

@@ -14,14 +14,13 @@
         {{ return('') }}
     {%- endif -%}
     {%- set outcomes = dbt_provenance.results_as_json(results if results is defined and results else []) -%}
-    {%- set changed = dbt_provenance.record_outcomes(outcomes, not dbt_provenance.landing_was_run(results), cost) -%}
-    {%- set remark = dbt_provenance.record_unavailable(dbt_provenance.own_relation('prov_raw_resources'), cost) -%}
+    {%- set recorded = dbt_provenance.record_outcomes(outcomes, not dbt_provenance.landing_was_run(results), cost) -%}
     {%- do adapter.commit() -%}
-    {%- do dbt_provenance.say_what_was_recorded(outcomes | length, changed, cost, begun, remark) -%}
+    {%- do dbt_provenance.say_what_was_recorded(outcomes | length, recorded, cost, begun) -%}
     {{ return('') }}
 {%- endmacro %}
 
-{#- Writes; gives how many resources changed. The row of the run comes last: where an engine keeps no transaction over several statements
+{#- Writes; gives how many resources changed, and the types that this engine does not give. The row of the run comes last: where an engine keeps no transaction over several statements
     (dbt 2), a run that is there is there whole. -#}
 {% macro record_outcomes(outcomes, with_graph, cost) -%}
     {%- set raw = dbt_provenance.own_relation('prov_raw_resources') -%}
@@ -31,13 +30,14 @@
         {%- do dbt_provenance.capture_graph(raw, cost) -%}
         {%- set changed = dbt_provenance.count_rows(raw, cost) - before -%}
     {%- endif -%}
+    {%- set unavailable = dbt_provenance.unavailable_types(raw, cost) | join(', ') -%}
     {%- do cost.update({'rows': cost['rows'] + changed}) -%}
     {%- if dbt_provenance.is_switched_on('results') -%}
         {%- do dbt_provenance.insert_results(outcomes, cost) -%}
-        {%- do dbt_provenance.send(dbt_provenance.insert_run_statement(flags.WHICH, outcomes | length), cost) -%}
+        {%- do dbt_provenance.send(dbt_provenance.insert_run_statement(flags.WHICH, outcomes | length, unavailable), cost) -%}
         {%- do cost.update({'rows': cost['rows'] + 1}) -%}
     {%- endif -%}
-    {{ return(changed) }}
+    {{ return({'changed': changed, 'unavailable': unavailable}) }}
 {%- endmacro %}
 
 {% macro landing_was_run(results) -%}
@@ -54,8 +54,8 @@
 {%- endmacro %}
 
 {#- One line, with what it cost. The difference of two instants is taken of their seconds: dbt 2 cuts a span to whole ones. -#}
-{% macro say_what_was_recorded(outcomes, changed, cost, begun, remark) -%}
+{% macro say_what_was_recorded(outcomes, recorded, cost, begun) -%}
     {%- set closed = dbt_provenance.closed_to_all(cost) -%}
     {%- set seconds = modules.datetime.datetime.now().timestamp() - begun.timestamp() -%}
-    {%- do log('dbt_provenance: ' ~ outcomes ~ ' results and ' ~ changed ~ ' changed resources recorded after the run (' ~ cost['statements'] ~ ' statements, ' ~ cost['rows'] ~ ' rows, ' ~ '%.2f' | format(seconds) ~ ' s)' ~ remark ~ closed, info=true) -%}
+    {%- do log('dbt_provenance: ' ~ outcomes ~ ' results and ' ~ recorded['changed'] ~ ' changed resources recorded after the run (' ~ cost['statements'] ~ ' statements, ' ~ cost['rows'] ~ ' rows, ' ~ '%.2f' | format(seconds) ~ ' s)' ~ dbt_provenance.unavailable_remark(recorded['unavailable']) ~ closed, info=true) -%}
 {%- endmacro %}

@@ -32,12 +32,7 @@
     order by resource_type
 {%- endmacro %}
 
-{#- Writes them beside the run, for findings; half a sentence for the closing line. -#}
-{% macro record_unavailable(landing, cost) -%}
-    {%- set missing = dbt_provenance.unavailable_types(landing, cost) | join(', ') -%}
-    {%- if not missing -%}{{ return('') }}{%- endif -%}
-    {%- do dbt_provenance.send(
-        'update ' ~ dbt_provenance.own_name('prov_raw_runs') ~ ' set unavailable_types = ' ~ dbt_provenance.literal(missing)
-        ~ ' where invocation_id = ' ~ dbt_provenance.literal(invocation_id), cost) -%}
-    {{ return('; unavailable in this engine and kept as it was: ' ~ missing ~ ' (`dbt-provenance refresh` reads it from manifest.json)') }}
+{#- Half a sentence for the closing line. -#}
+{% macro unavailable_remark(missing) -%}
+    {{ return('; unavailable in this engine and kept as it was: ' ~ missing ~ ' (`dbt-provenance refresh` reads it from manifest.json)' if missing else '') }}
 {%- endmacro %}

@@ -27,16 +27,21 @@ closure as (
 )
 {%- endmacro %}
 
+{#- Whether an edge stands at the time of knowing, and both its ends may be seen: of `edges`, beside `asker`. -#}
+{% macro edge_is_visible() -%}
+    edges.recorded_from_utc <= asker.given_known_at
+    and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
+    and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+    and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
+{%- endmacro %}
+
 {#- The edges between visible resources as known at the time of knowing, each pair once: from the downstream one to the upstream one, or the
     other way. -#}
 {% macro visible_steps(near='downstream', far='upstream') -%}
 select distinct edges.project_name, edges.{{ near }}_id as near_id, edges.{{ far }}_id as far_id
 from {{ dbt_provenance.relation('prov_int_edges') }} as edges
 cross join asker
-where edges.recorded_from_utc <= asker.given_known_at
-  and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
-  and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
-  and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
+where {{ dbt_provenance.edge_is_visible() }}
 {%- endmacro %}
 
 {#- What lies upstream of a resource, at any depth, by a few labels (how fresh a source is; that something is hidden) and not by pairs: from the

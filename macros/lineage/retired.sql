@@ -28,10 +28,7 @@ leaning as (
     inner join {{ dbt_provenance.relation('prov_int_edges') }} as edges on edges.project_name = retired.project_name and edges.upstream_id = retired.unique_id
     cross join asker
     where edges.edge_role = 'depends on'
-      and edges.recorded_from_utc <= asker.given_known_at
-      and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
-      and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
-      and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
+      and {{ dbt_provenance.edge_is_visible() }}
 )
 {%- endmacro %}
 

@@ -8,7 +8,7 @@
         {%- do adapter.drop_relation(this.incorporate(type='view')) -%}
     {%- endif -%}
     {%- call statement('main') -%}
-        create or replace table {{ dbt_provenance.name_of(dbt_provenance.unfinished(this) if waits else this) }} as
+        create or replace table {{ dbt_provenance.unfinished(this) if waits else dbt_provenance.name_of(this) }} as
         {{ sql }}
     {%- endcall -%}
     {%- if waits and model.name == 'prov_int_build' -%}
@@ -23,18 +23,19 @@
     {{ return('model.dbt_provenance.prov_int_build' in selected_resources and ('model.dbt_provenance.' ~ model_name) in selected_resources) }}
 {%- endmacro %}
 
+{#- The name under which a mart is made. -#}
 {% macro unfinished(relation) -%}
-    {{ return(api.Relation.create(database=relation.database, schema=relation.schema, identifier=relation.identifier ~ '__unfinished')) }}
+    {{ return(dbt_provenance.beside(relation, relation.identifier ~ '__unfinished')) }}
 {%- endmacro %}
 
 {#- The tables that were made beside, for those that were read. dbt 2 keeps no transaction over several statements: there one text holds all. -#}
 {% macro put_in_place() -%}
-    {%- set statements = [] -%}
-    {%- for node in dbt_provenance.marts() if node.unique_id in selected_resources -%}
-        {%- set relation = api.Relation.create(database=node.database, schema=node.schema, identifier=node.alias) -%}
-        {%- set kind = dbt_provenance.kind_in_warehouse(relation) -%}
-        {%- if kind -%}{%- do statements.append('drop ' ~ kind ~ ' ' ~ dbt_provenance.name_of(relation)) -%}{%- endif -%}
-        {%- do statements.append('alter table ' ~ dbt_provenance.name_of(dbt_provenance.unfinished(relation)) ~ ' rename to ' ~ adapter.quote(node.alias)) -%}
+    {%- set marts, statements = dbt_provenance.marts(selected_resources), [] -%}
+    {%- set shapes = dbt_provenance.shapes_of(marts, dbt_provenance.no_cost_yet()) -%}
+    {%- for mart in marts -%}
+        {%- set kind = shapes[loop.index0].kind -%}
+        {%- if kind -%}{%- do statements.append('drop ' ~ kind ~ ' ' ~ dbt_provenance.name_of(mart)) -%}{%- endif -%}
+        {%- do statements.append('alter table ' ~ dbt_provenance.unfinished(mart) ~ ' rename to ' ~ adapter.quote(mart.identifier)) -%}
     {%- endfor -%}
     {%- if dbt_version[:2] == '2.' -%}
         {%- do run_query('begin transaction; ' ~ statements | join('; ') ~ '; commit') -%}
@@ -43,16 +44,16 @@
     {%- endif -%}
 {%- endmacro %}
 
-{#- The nodes of these tables, where they are enabled. -#}
-{% macro marts() -%}
+{#- The relations of these tables, where they are enabled: of all, or of some by unique_id. -#}
+{% macro marts(unique_ids=none) -%}
     {%- set found = [] -%}
-    {%- for unique_id, node in graph.nodes.items() if unique_id.startswith('model.dbt_provenance.prov_int_') -%}{%- do found.append(node) -%}{%- endfor -%}
+    {%- for unique_id in graph.nodes if unique_id.startswith('model.dbt_provenance.prov_int_') and (unique_ids is none or unique_id in unique_ids) -%}
+        {%- do found.append(dbt_provenance.own_relation(unique_id.split('.')[2])) -%}
+    {%- endfor -%}
     {{ return(found) }}
 {%- endmacro %}
 
 {#- Drops what a build that broke off has left. -#}
 {% macro drop_unfinished() -%}
-    {%- for node in dbt_provenance.marts() -%}
-        {%- do run_query('drop table if exists ' ~ dbt_provenance.name_of(dbt_provenance.unfinished(api.Relation.create(database=node.database, schema=node.schema, identifier=node.alias)))) -%}
-    {%- endfor -%}
+    {%- for mart in dbt_provenance.marts() -%}{%- do run_query('drop table if exists ' ~ dbt_provenance.unfinished(mart)) -%}{%- endfor -%}
 {%- endmacro %}

@@ -15,10 +15,7 @@ rival_edges as materialized (
     cross join asker
     where edges.project_name in (select project_name from rivals)
       and edges.edge_kind <> 'documentation'
-      and edges.recorded_from_utc <= asker.given_known_at
-      and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
-      and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
-      and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
+      and {{ dbt_provenance.edge_is_visible() }}
 ),
 
 ancestry as (

@@ -6,7 +6,7 @@
 {% macro relation(model_name) -%}
     {%- set relation = ref('dbt_provenance', model_name) -%}
     {%- if execute and model_name.startswith('prov_int_') and (model.name | string).startswith('prov_int_') and dbt_provenance.waits_for_its_build(model_name) -%}
-        {%- set relation = dbt_provenance.unfinished(relation) -%}
+        {{ return(dbt_provenance.unfinished(relation)) }}
     {%- endif -%}
     {{ return(dbt_provenance.name_of(relation)) }}
 {%- endmacro %}

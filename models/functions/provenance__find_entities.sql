@@ -46,10 +46,7 @@ steps as (
     select edges.downstream_id, edges.upstream_id, edges.upstream_entity_id, edges.upstream_type, edges.edge_role
     from {{ dbt_provenance.relation('prov_int_edges') }} as edges
     cross join asker
-    where edges.recorded_from_utc <= asker.given_known_at
-      and coalesce(edges.recorded_to_utc > asker.given_known_at, true)
-      and {{ dbt_provenance.may_name('edges.upstream_policy_id', 'edges.upstream_entity_id', 'edges.upstream_evidence_id') }}
-      and {{ dbt_provenance.may_name('edges.downstream_policy_id', 'edges.downstream_entity_id', 'edges.downstream_evidence_id') }}
+    where {{ dbt_provenance.edge_is_visible() }}
 ),
 
 -- what the pages among them are about: the entity of the best kind, when several answer to the page's word for it
